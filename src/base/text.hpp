@@ -1,0 +1,47 @@
+// Text functions without locale: splitting, joining, edit distance, numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuctl::base {
+
+/// Splits at every `separator`; "a,,b" gives {"a", "", "b"}, "" gives {""}.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Joins with `separator` between the parts.
+std::string join(std::span<const std::string> parts, std::string_view separator);
+
+/// Optimal string alignment distance (insert, delete, replace, swap of neighbours), in bytes.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidates nearest to `word`: distance at most max(1, length/3), at most three, nearest
+/// first and ties by name. Empty when nothing is near.
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+/// Parses a decimal integer `-?(0|[1-9][0-9]*)` that fits 64 bits; nothing else is accepted
+/// (no plus sign, no leading zero, no hexadecimal).
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// Shortest text that reads back as the same double, independent of the locale. Always carries
+/// a `.` or an exponent, so that a reader sees a floating point number.
+std::string format_real(double value);
+
+/// True when `text` is valid UTF-8 (no overlong forms, surrogates or values over U+10FFFF).
+/// `bad` receives the offset of the first bad byte.
+bool valid_utf8(std::string_view text, std::size_t* bad = nullptr);
+
+/// Number of Unicode code points in valid UTF-8.
+std::size_t code_points(std::string_view text);
+
+/// Lower-cases ASCII letters only.
+std::string to_lower(std::string_view text);
+
+/// True for a DNS-1123 label: 1..63 of [a-z0-9-], starting and ending alphanumeric.
+bool is_dns1123_label(std::string_view text);
+
+}  // namespace gpuctl::base

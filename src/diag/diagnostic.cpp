@@ -1,0 +1,92 @@
+#include "diag/diagnostic.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.hpp"
+
+namespace gpuctl::diag {
+
+Diagnostic& Diagnostic::label(std::string text) {
+  primary.text = std::move(text);
+  return *this;
+}
+Diagnostic& Diagnostic::also(Origin at, std::string text) {
+  if (at != kNoOrigin) secondary.push_back({at, std::move(text)});
+  return *this;
+}
+Diagnostic& Diagnostic::expect(std::string text) {
+  expected = std::move(text);
+  return *this;
+}
+Diagnostic& Diagnostic::got(std::string text) {
+  found = std::move(text);
+  return *this;
+}
+Diagnostic& Diagnostic::note(std::string text) {
+  notes.push_back(std::move(text));
+  return *this;
+}
+Diagnostic& Diagnostic::suggest(std::string text) {
+  help.push_back(std::move(text));
+  return *this;
+}
+Diagnostic& Diagnostic::did_you_mean(std::string_view word,
+                                     const std::vector<std::string>& candidates) {
+  const std::vector<std::string> near = base::nearest(word, candidates);
+  if (near.empty()) return *this;
+  std::string text = "did you mean ";
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    if (i != 0) text += i + 1 == near.size() ? " or " : ", ";
+    text += "`" + near[i] + "`";
+  }
+  return suggest(text + "?");
+}
+
+Diagnostic& Sink::add(Diagnostic diagnostic) {
+  if (diagnostic.severity == Severity::error) ++errors_;
+  diagnostics_.push_back(std::move(diagnostic));
+  return diagnostics_.back();
+}
+
+namespace {
+Diagnostic make(Severity severity, std::string_view code, Origin at, std::string message) {
+  Diagnostic diagnostic;
+  diagnostic.severity = severity;
+  diagnostic.code = code;
+  diagnostic.message = std::move(message);
+  diagnostic.primary.at = at;
+  return diagnostic;
+}
+}  // namespace
+
+Diagnostic& Sink::error(std::string_view code, Origin at, std::string message) {
+  return add(make(Severity::error, code, at, std::move(message)));
+}
+Diagnostic& Sink::warning(std::string_view code, Origin at, std::string message) {
+  return add(make(Severity::warning, code, at, std::move(message)));
+}
+Diagnostic& Sink::note(std::string_view code, Origin at, std::string message) {
+  return add(make(Severity::note, code, at, std::move(message)));
+}
+
+void Sink::take(Sink&& other) {
+  for (Diagnostic& diagnostic : other.diagnostics_) add(std::move(diagnostic));
+  other = Sink();
+}
+
+std::vector<Diagnostic> Sink::sorted(const Sources& sources) const {
+  std::vector<Diagnostic> out = diagnostics_;
+  const auto key = [&](const Diagnostic& d) {
+    const Span* span = sources.span(d.primary.at);
+    const Span where = span == nullptr ? Span{~FileId{0}, 0, 0} : *span;
+    return std::tuple(span == nullptr, where.file, where.begin, where.end, d.severity, d.code,
+                      d.message);
+  };
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+}  // namespace gpuctl::diag

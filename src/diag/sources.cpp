@@ -1,0 +1,88 @@
+#include "diag/sources.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace gpuctl::diag {
+
+Sources::Sources(const Sources* parent)
+    : parent_(parent),
+      span_base_(parent == nullptr ? 0 : parent->span_count()),
+      file_base_(parent == nullptr ? 0 : parent->file_count()) {}
+
+Sources::Sources(std::span<const FileView> files, std::span<const Span> spans)
+    : frozen_files_(files), frozen_spans_(spans) {}
+
+FileId Sources::add_file(std::string name, std::string text) {
+  files_.push_back({std::move(name), std::move(text)});
+  return file_count() - 1;
+}
+
+Origin Sources::add_span(FileId file, std::uint32_t begin, std::uint32_t end) {
+  spans_.push_back({file, begin, end});
+  return span_count();
+}
+
+Origin Sources::add_subspan(Origin within, std::uint32_t begin, std::uint32_t end) {
+  const Span* outer = span(within);
+  if (outer == nullptr) return kNoOrigin;
+  return add_span(outer->file, outer->begin + begin, outer->begin + end);
+}
+
+const Span* Sources::span(Origin origin) const {
+  if (origin == kNoOrigin) return nullptr;
+  const std::uint32_t index = origin - 1;
+  if (index < span_base_) return parent_->span(origin);
+  const std::size_t own = index - span_base_;
+  if (own < frozen_spans_.size()) return &frozen_spans_[own];
+  if (own - frozen_spans_.size() < spans_.size()) return &spans_[own - frozen_spans_.size()];
+  return nullptr;
+}
+
+std::string_view Sources::file_name(FileId file) const {
+  if (file < file_base_) return parent_->file_name(file);
+  const std::size_t own = file - file_base_;
+  if (own < frozen_files_.size()) return frozen_files_[own].name;
+  return files_[own - frozen_files_.size()].name;
+}
+
+std::string_view Sources::file_text(FileId file) const {
+  if (file < file_base_) return parent_->file_text(file);
+  const std::size_t own = file - file_base_;
+  if (own < frozen_files_.size()) return frozen_files_[own].text;
+  return files_[own - frozen_files_.size()].text;
+}
+
+std::string_view Sources::text(Origin origin) const {
+  const Span* where = span(origin);
+  if (where == nullptr) return {};
+  const std::string_view all = file_text(where->file);
+  if (where->begin > all.size()) return {};
+  return all.substr(where->begin, where->end - where->begin);
+}
+
+Position Sources::position(FileId file, std::uint32_t offset) const {
+  const std::string_view all = file_text(file);
+  const std::string_view before = all.substr(0, std::min<std::size_t>(offset, all.size()));
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::size_t line_start = before.rfind('\n');
+  const std::string_view in_line =
+      line_start == std::string_view::npos ? before : before.substr(line_start + 1);
+  return {static_cast<std::uint32_t>(lines) + 1,
+          static_cast<std::uint32_t>(base::code_points(in_line)) + 1};
+}
+
+std::string_view Sources::line_text(FileId file, std::uint32_t line) const {
+  std::string_view rest = file_text(file);
+  for (std::uint32_t i = 1; i < line; ++i) {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return {};
+    rest.remove_prefix(end + 1);
+  }
+  std::string_view text = rest.substr(0, rest.find('\n'));
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace gpuctl::diag

@@ -1,0 +1,146 @@
+// The one data model of the engine: blueprints, provider data, derived clusters, CEL values and
+// rendered documents are all Nodes.
+//
+// A Node is a small immutable value (24 bytes) that points into an Arena; copying it is free.
+// The arena must outlive every node made in it. Maps keep the order in which they were written.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "diag/sources.hpp"
+
+namespace gpuctl::yaml {
+
+using diag::kNoOrigin;
+using diag::Origin;
+
+enum class Kind : std::uint8_t { null, boolean, integer, real, string, list, map };
+
+/// "null", "boolean", "integer", "number", "string", "list", "map".
+std::string_view kind_name(Kind kind);
+
+struct Entry;
+struct MapIndex;
+
+class Node {
+ public:
+  /// null of unknown origin.
+  constexpr Node() = default;
+
+  static Node null(Origin origin = kNoOrigin);
+  static Node boolean(bool value, Origin origin = kNoOrigin);
+  static Node integer(std::int64_t value, Origin origin = kNoOrigin);
+  static Node real(double value, Origin origin = kNoOrigin);
+  /// Refers to `text`, which must outlive the node. Arena::string copies.
+  static Node view(std::string_view text, Origin origin = kNoOrigin);
+
+  Kind kind() const { return kind_; }
+  bool is_null() const { return kind_ == Kind::null; }
+  bool is_boolean() const { return kind_ == Kind::boolean; }
+  bool is_integer() const { return kind_ == Kind::integer; }
+  bool is_real() const { return kind_ == Kind::real; }
+  bool is_number() const { return is_integer() || is_real(); }
+  bool is_string() const { return kind_ == Kind::string; }
+  bool is_list() const { return kind_ == Kind::list; }
+  bool is_map() const { return kind_ == Kind::map; }
+  bool is_scalar() const { return kind_ < Kind::list; }
+
+  /// The value; false, 0, 0.0, "" when the node is of another kind (as_real converts integers).
+  bool as_boolean() const { return is_boolean() && payload_.boolean; }
+  std::int64_t as_integer() const { return is_integer() ? payload_.integer : 0; }
+  double as_real() const;
+  std::string_view as_string() const;
+
+  /// Items of a list; empty for every other kind.
+  std::span<const Node> items() const;
+  /// Entries of a map in written order; empty for every other kind.
+  std::span<const Entry> entries() const;
+  /// Items of a list, entries of a map, bytes of a string; 0 otherwise.
+  std::size_t size() const { return kind_ >= Kind::string ? size_ : 0; }
+
+  /// The value under a string key, or nullptr (also when this is no map). Constant time.
+  const Node* find(std::string_view key) const;
+  /// The value under any key (CEL maps may have boolean and integer keys).
+  const Node* find(const Node& key) const;
+  /// The entry under a string key (for the key's own origin), or nullptr.
+  const Entry* find_entry(std::string_view key) const;
+  /// The value under a string key, or null.
+  Node get(std::string_view key) const;
+  /// Follows `keys` through maps; null when one is absent.
+  Node get(std::initializer_list<std::string_view> keys) const;
+
+  Origin origin() const { return origin_; }
+  Node with_origin(Origin origin) const;
+
+ private:
+  friend class Arena;
+  union Payload {
+    bool boolean;
+    std::int64_t integer;
+    double real;
+    const char* text;
+    const Node* items;
+    const Entry* entries;
+  };
+  Payload payload_ = {.integer = 0};
+  std::uint32_t size_ = 0;
+  Origin origin_ = kNoOrigin;
+  // Only for maps over kIndexedSize entries: open-addressed hash index.
+  const MapIndex* index_ = nullptr;
+  Kind kind_ = Kind::null;
+};
+
+struct Entry {
+  Node key;
+  Node value;
+};
+
+/// Deep equality. Integers and reals compare by value (1 == 1.0), maps regardless of order,
+/// NaN differs from itself. Origins do not count.
+bool equal(const Node& a, const Node& b);
+
+/// Owner of nodes. Allocation is a pointer bump; everything is freed with the arena.
+class Arena {
+ public:
+  Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// A copy of `text` that lives as long as the arena.
+  std::string_view copy(std::string_view text);
+  Node string(std::string_view text, Origin origin = kNoOrigin);
+  Node list(std::span<const Node> items, Origin origin = kNoOrigin);
+  /// Keys must be distinct; the caller checks.
+  Node map(std::span<const Entry> entries, Origin origin = kNoOrigin);
+  Entry entry(std::string_view key, Node value, Origin key_origin = kNoOrigin);
+  /// A deep copy of a tree that lives in another arena.
+  Node clone(const Node& node);
+
+ private:
+  std::pmr::monotonic_buffer_resource memory_;
+};
+
+/// Builds a map in order, replacing the value of a key that is set again.
+class MapBuilder {
+ public:
+  MapBuilder() = default;
+  /// Starts from the entries of `map` (nothing when it is no map).
+  explicit MapBuilder(const Node& map);
+  void set(Arena& arena, std::string_view key, Node value, Origin key_origin = kNoOrigin);
+  void set(Node key, Node value);
+  void remove(std::string_view key);
+  const Node* find(std::string_view key) const;
+  bool empty() const { return entries_.empty(); }
+  Node build(Arena& arena, Origin origin = kNoOrigin) const { return arena.map(entries_, origin); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace gpuctl::yaml
