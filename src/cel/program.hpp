@@ -1,0 +1,116 @@
+// Compile a CEL expression once, evaluate it often.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cel/type.hpp"
+#include "cel/value.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::cel {
+
+/// A fault in an expression: byte range [begin, end) of the expression's text. The caller maps it
+/// back through the YAML scalar that holds the expression.
+struct Problem {
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::string message;  // "undeclared name `polo`"
+  std::string help;     // may be empty: "did you mean `pool`?"
+};
+
+/// A fault at run time.
+struct EvalError {
+  enum class Kind : std::uint8_t { general, no_such_key, budget };
+  Kind kind = Kind::general;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::string message;
+  /// For no_such_key on a chain of selections that starts at a variable: the chain as written,
+  /// up to and including the missing key ("facts.infraID"); otherwise empty.
+  std::string path;
+};
+
+/// What evaluation gives: a value, or an error.
+struct Outcome {
+  Value value;
+  std::optional<EvalError> error;
+  bool ok() const { return !error.has_value(); }
+};
+
+/// What a function implementation may use.
+struct CallContext {
+  yaml::Arena& arena;
+};
+
+/// A function that expressions may call. Overloads share a name and differ in parameters.
+struct Function {
+  std::string name;        // "spread", "mig.place"; for methods the bare name
+  bool method = false;     // called as params[0].name(params[1], ...)
+  std::vector<Type> params;
+  Type result;
+  /// Arguments have been checked against `params` (dyn arguments at run time). On error: message.
+  std::function<Outcome(std::span<const Value>, CallContext&)> call;
+};
+
+/// The functions an environment offers. standard() has the whole language and the documented
+/// extension registry; add() more on a copy.
+class Functions {
+ public:
+  static std::shared_ptr<const Functions> standard();
+  Functions();  // a copy of the standard set
+  void add(Function function);
+
+  // (implementation detail for the checker; see functions.cpp)
+  struct Table;
+  const Table& table() const { return *table_; }
+
+ private:
+  std::shared_ptr<Table> table_;
+};
+
+struct Variable {
+  std::string name;
+  Type type;
+};
+
+/// The names an expression may use. Variables are numbered in order of declaration; evaluation
+/// takes their values in that order.
+struct Environment {
+  std::vector<Variable> variables;
+  std::shared_ptr<const Functions> functions = Functions::standard();
+};
+
+inline constexpr std::size_t kMostExpressionBytes = 64 * 1024;
+inline constexpr std::size_t kMostExpressionDepth = 128;
+inline constexpr std::uint64_t kMostSteps = 5'000'000;
+
+class Program;
+
+/// Parses and checks. On failure the result is null and `problems` says why (all problems found,
+/// in order). `text` is copied.
+std::shared_ptr<const Program> compile(std::string_view text, const Environment& environment,
+                                       std::vector<Problem>& problems);
+
+/// The static type of the expression.
+Type type_of(const Program& program);
+
+/// Text of the expression, and its canonical printed form (parse(print(x)) == x).
+std::string_view source(const Program& program);
+std::string print(const Program& program);
+
+/// Names of the variables that the expression reads, in order of declaration.
+std::vector<std::string> variables_of(const Program& program);
+
+/// Evaluates; `values[i]` belongs to `environment.variables[i]`. A value that is just selected keeps its
+/// origin (so that a diagnostic can point at the input it came from); computed values have none.
+/// Thread-safe for a shared program with distinct arenas.
+Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena);
+
+}  // namespace gpuctl::cel

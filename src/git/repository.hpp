@@ -1,0 +1,76 @@
+// Git objects, trees and refs without a work tree, through libgit2.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+
+namespace gpuctl::git {
+
+/// One path to write (content) or to delete (no content), relative to the root of the tree.
+struct Change {
+  std::string path;
+  std::optional<std::string> content;
+};
+
+struct CommitRequest {
+  std::string branch;            // without refs/heads/
+  std::string expected_parent;   // hex id the branch must still have; empty: must not exist
+  std::string message;           // subject, blank line, body
+  std::vector<Change> changes;   // distinct paths
+};
+
+enum class CommitStatus { committed, unchanged, moved, failed };
+
+struct CommitResult {
+  CommitStatus status = CommitStatus::failed;
+  std::string id;  // of the commit; the parent's when unchanged
+};
+
+class Repository {
+ public:
+  ~Repository();
+  Repository(Repository&&) noexcept;
+  Repository& operator=(Repository&&) noexcept;
+
+  /// Opens the repository at `path` (work tree or bare), or creates one with `branch` as its HEAD when
+  /// the path is absent or an empty directory. Every refusal is a diagnostic GPU05xx: not a
+  /// repository, owned by someone else, SHA-256 or reftable format, damaged.
+  static std::optional<Repository> open_or_create(const std::string& path, const std::string& branch,
+                                                  bool& created, diag::Sink& sink);
+  static std::optional<Repository> open(const std::string& path, diag::Sink& sink);
+
+  bool is_bare() const;
+  /// The branch HEAD names, even when it has no commit yet. Empty for a detached HEAD.
+  std::string head_branch() const;
+  /// Hex commit id of a branch; empty when it does not exist.
+  std::string tip(const std::string& branch, diag::Sink& sink) const;
+
+  /// Content of a file in a commit's tree; nothing when absent. Not UTF-8 checked.
+  std::optional<std::string> read(const std::string& commit, const std::string& path,
+                                  diag::Sink& sink) const;
+  /// Paths and blob ids (hex) of all files below `directory` in a commit's tree ("" = everything).
+  std::map<std::string, std::string> list(const std::string& commit, const std::string& directory,
+                                          diag::Sink& sink) const;
+  /// The blob id that `content` would have.
+  static std::string blob_id(std::string_view content);
+
+  /// Writes blobs and the changed trees, fsyncs them, and moves the branch by compare-and-swap.
+  /// `unchanged` when the tree would be the same; `moved` when the branch is not at
+  /// expected_parent any more. A work tree whose HEAD is this branch is brought along for the changed
+  /// paths when they are clean (otherwise a warning says how to update it); index included.
+  /// Author and committer come from git's own configuration and environment.
+  CommitResult commit(const CommitRequest& request, diag::Sink& sink);
+
+ private:
+  struct State;
+  explicit Repository(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace gpuctl::git

@@ -1,0 +1,58 @@
+// Kubernetes structural schemas: compile once; validate, default and look up types.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cel/type.hpp"
+#include "diag/diagnostic.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::schema {
+
+class Schema;  // compiled and immutable
+using SchemaPtr = std::shared_ptr<const Schema>;
+
+/// Compiles an OpenAPI v3 structural schema (the `openAPIV3Schema` of a CRD, or a merged
+/// fragment). Faults in the schema are diagnostics GPU02xx; unknown `x-gpuctl-*` keys are kept.
+SchemaPtr compile(const yaml::Node& definition, const diag::Sources& sources, diag::Sink& sink);
+
+struct ValidateOptions {
+  bool refuse_unknown = true;  // unknown fields are errors
+  bool evaluate_rules = true;  // x-kubernetes-validations
+  /// Dotted paths (no indexes) that may be absent although required, or are not checked at all:
+  /// the secret fields of a committed document.
+  std::vector<std::string> exempt;
+  /// Prefix of every message path, e.g. "MachineSet/gpu-a: ".
+  std::string subject;
+};
+
+/// Checks `document`; every finding is a diagnostic (GPU02xx) at the smallest span: an unknown key
+/// at the key, a bad value at the value, an absent key at its parent. Transition rules are skipped.
+void validate(const Schema& schema, const yaml::Node& document, yaml::Arena& arena,
+              const diag::Sources& sources, diag::Sink& sink, const ValidateOptions& options = {});
+
+/// The document with defaults filled in, exactly as the API server does (absent fields only; null
+/// where not nullable and a default exists).
+yaml::Node apply_defaults(const Schema& schema, const yaml::Node& document, yaml::Arena& arena);
+
+/// The CEL type of values that conform to the schema.
+cel::Type cel_type(const Schema& schema, const std::string& name);
+
+/// The schema at a dotted path (`spec.gpuPools.mig`; list items and additionalProperties are
+/// entered silently), or nullptr.
+const Schema* at(const Schema& schema, std::string_view path);
+
+/// The definition node a compiled schema came from (for descriptions and extensions).
+const yaml::Node& definition(const Schema& schema);
+
+/// Dotted paths whose schema carries `key: true` (such as `x-gpuctl-secret`).
+std::vector<std::string> paths_with(const Schema& schema, std::string_view key);
+
+/// Deep-merges schema fragments as docs/knowledge.md says; a contradiction is GPU0210.
+yaml::Node merge_fragments(std::span<const yaml::Node> fragments, yaml::Arena& arena,
+                           diag::Sink& sink);
+
+}  // namespace gpuctl::schema

@@ -1,0 +1,42 @@
+// Reads YAML text into nodes with spans, strictly: whatever two readers could understand
+// differently is an error with a position.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/diagnostic.hpp"
+#include "diag/sources.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::yaml {
+
+/// Limits of the reader; each is an error of its own when passed.
+struct ReadLimits {
+  std::size_t bytes = 4 * 1024 * 1024;  // of the whole text
+  std::size_t depth = 64;
+  std::size_t nodes = 200'000;
+  std::size_t scalar_bytes = 1024 * 1024;
+  std::size_t aliases = 0;  // uses of anchors; 0 refuses them
+};
+
+/// Limits for published documents such as CRDs, which are larger than anything a user writes.
+ReadLimits published_limits();
+
+/// Reads the one document of `file`. Nothing and diagnostics (GPU01xx) when it is not acceptable.
+/// Scalars follow the YAML 1.2 core schema, integers in decimal only. Nodes point into `arena`,
+/// spans go to `sources`. A text without a document gives null.
+std::optional<Node> read(diag::FileId file, diag::Sources& sources, Arena& arena, diag::Sink& sink,
+                         const ReadLimits& limits = {});
+
+/// Reads a stream of documents (foreign manifests).
+std::optional<std::vector<Node>> read_all(diag::FileId file, diag::Sources& sources, Arena& arena,
+                                          diag::Sink& sink, const ReadLimits& limits = {});
+
+/// How a scalar stands in the source: `offsets[i]` is the byte offset (in the file) of byte i of the
+/// scalar's value, `offsets[size]` the end. Empty when the origin is no scalar of that value.
+std::vector<std::uint32_t> scalar_offsets(const diag::Sources& sources, const Node& scalar);
+
+}  // namespace gpuctl::yaml
