@@ -23,6 +23,7 @@ struct Problem {
   std::uint32_t end = 0;
   std::string message;  // "undeclared name `polo`"
   std::string help;     // may be empty: "did you mean `pool`?"
+  bool syntax = false;  // found by the lexer or parser, not by the checker
 };
 
 /// A fault at run time.

@@ -1,0 +1,170 @@
+#include "cel/scalar.hpp"
+
+#include <algorithm>
+
+#include "cel/codes.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::cel {
+
+namespace {
+
+constexpr std::string_view kOpen = "${";
+
+// Offset of the `}` that closes an expression starting at `begin`, or npos. Knows CEL strings, so
+// that braces inside them do not count.
+std::size_t closing_brace(std::string_view text, std::size_t begin) {
+  std::size_t depth = 0;
+  std::size_t i = begin;
+  while (i < text.size()) {
+    const char c = text[i];
+    if (c == '\'' || c == '"') {
+      const bool raw = i > begin && (text[i - 1] == 'r' || text[i - 1] == 'R');
+      const std::string_view quote =
+          text.substr(i, 3) == std::string(3, c) ? text.substr(i, 3) : text.substr(i, 1);
+      i += quote.size();
+      while (i < text.size() && text.substr(i, quote.size()) != quote) {
+        i += !raw && text[i] == '\\' ? 2 : 1;
+      }
+      i += quote.size();
+      continue;
+    }
+    if (c == '{') ++depth;
+    if (c == '}') {
+      if (depth == 0) return i;
+      --depth;
+    }
+    ++i;
+  }
+  return std::string_view::npos;
+}
+
+Expression compile_part(const yaml::Node& scalar, std::string_view text, std::uint32_t begin,
+                        const Environment& environment, diag::Sources& sources, diag::Sink& sink) {
+  std::vector<Problem> problems;
+  Expression expression{compile(text, environment, problems), scalar, begin};
+  for (const Problem& problem : problems) {
+    diag::Diagnostic& diagnostic =
+        sink.error(problem.syntax ? kDoesNotParse : kDoesNotCheck,
+                   place(expression, problem.begin, problem.end, sources), problem.message);
+    if (!problem.help.empty()) diagnostic.suggest(problem.help);
+  }
+  return expression;
+}
+
+}  // namespace
+
+bool Text::is_constant() const {
+  return std::none_of(parts.begin(), parts.end(),
+                      [](const Part& part) { return static_cast<bool>(part.expression); });
+}
+
+bool has_expression(std::string_view text) { return text.find(kOpen) != std::string_view::npos; }
+
+diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint32_t end,
+                   diag::Sources& sources) {
+  const std::vector<std::uint32_t> offsets = yaml::scalar_offsets(sources, expression.scalar);
+  const diag::Span* span = sources.span(expression.scalar.origin());
+  const std::size_t from = expression.begin + begin;
+  const std::size_t to = expression.begin + std::max(begin + 1, end);
+  if (span == nullptr || from >= offsets.size()) return expression.scalar.origin();
+  return sources.add_span(span->file, offsets[from], offsets[std::min(to, offsets.size() - 1)]);
+}
+
+Expression compile_bare(const yaml::Node& scalar, const Environment& environment,
+                        diag::Sources& sources, diag::Sink& sink) {
+  if (scalar.is_boolean() || scalar.is_number()) {
+    // `when: true` and `value: 3` are expressions too.
+    std::vector<Problem> problems;
+    const std::string text = std::string(sources.text(scalar.origin()));
+    return {compile(text, environment, problems), scalar, 0};
+  }
+  if (!scalar.is_string()) {
+    sink.error(kDoesNotParse, scalar.origin(), "an expression must be a string")
+        .got(std::string(yaml::kind_name(scalar.kind())));
+    return {};
+  }
+  return compile_part(scalar, scalar.as_string(), 0, environment, sources, sink);
+}
+
+std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
+                                 diag::Sources& sources, diag::Sink& sink) {
+  const std::string_view text = scalar.as_string();
+  Text out;
+  out.scalar = scalar;
+  bool good = true;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t open = text.find(kOpen, at);
+    if (open == std::string_view::npos) break;
+    if (open > at) out.parts.push_back({std::string(text.substr(at, open - at)), {}});
+    const std::size_t begin = open + kOpen.size();
+    const std::size_t close = closing_brace(text, begin);
+    if (close == std::string_view::npos) {
+      const Expression whole{nullptr, scalar, 0};
+      sink.error(kDoesNotParse,
+                 place(whole, static_cast<std::uint32_t>(open), static_cast<std::uint32_t>(begin),
+                       sources),
+                 "`${` without its `}`")
+          .suggest("a literal `${` is written `${'${'}`");
+      return std::nullopt;
+    }
+    Expression expression =
+        compile_part(scalar, text.substr(begin, close - begin), static_cast<std::uint32_t>(begin),
+                     environment, sources, sink);
+    good = good && expression;
+    out.parts.push_back({"", std::move(expression)});
+    at = close + 1;
+  }
+  if (at < text.size()) out.parts.push_back({std::string(text.substr(at)), {}});
+  if (!good) return std::nullopt;
+  if (!out.is_whole()) {
+    for (const Text::Part& part : out.parts) {
+      if (!part.expression) continue;
+      const Type type = type_of(*part.expression.program);
+      if (type.is_dyn() || type.kind() == TypeKind::string) continue;
+      const auto length = static_cast<std::uint32_t>(source(*part.expression.program).size());
+      sink.error(kDoesNotCheck, place(part.expression, 0, length, sources),
+                 "an expression inside text must be a string")
+          .expect("string")
+          .got(type.text())
+          .suggest("wrap it in `string(...)`");
+      good = false;
+    }
+  }
+  if (!good) return std::nullopt;
+  return out;
+}
+
+diag::Diagnostic& report(const EvalError& error, const Expression& expression,
+                         diag::Sources& sources, diag::Sink& sink) {
+  return sink.error(error.kind == EvalError::Kind::budget ? kBudgetExhausted : kEvaluationFailed,
+                    place(expression, error.begin, error.end, sources), error.message);
+}
+
+TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena) {
+  if (text.is_whole()) {
+    const Expression& expression = text.parts.front().expression;
+    Outcome outcome = evaluate(*expression.program, values, arena);
+    return {std::move(outcome.value), std::move(outcome.error), &expression};
+  }
+  std::string out;
+  for (const Text::Part& part : text.parts) {
+    if (!part.expression) {
+      out += part.literal;
+      continue;
+    }
+    Outcome outcome = evaluate(*part.expression.program, values, arena);
+    if (!outcome.ok()) return {{}, std::move(outcome.error), &part.expression};
+    if (!outcome.value.is_node() || !outcome.value.node().is_string()) {
+      EvalError error;
+      error.end = static_cast<std::uint32_t>(source(*part.expression.program).size());
+      error.message = "an expression inside text must give a string; wrap it in `string(...)`";
+      return {{}, std::move(error), &part.expression};
+    }
+    out += outcome.value.node().as_string();
+  }
+  return {Value(arena.string(out, text.scalar.origin())), std::nullopt, nullptr};
+}
+
+}  // namespace gpuctl::cel

@@ -1,0 +1,68 @@
+// CEL in YAML scalars: a bare expression (`check: a > b`), or `${...}` inside text. Positions of
+// faults are mapped back through the scalar's style to the file.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cel/program.hpp"
+#include "diag/diagnostic.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::cel {
+
+/// A compiled expression and where its text stands.
+struct Expression {
+  std::shared_ptr<const Program> program;
+  yaml::Node scalar;        // the string that holds it
+  std::uint32_t begin = 0;  // offset of the expression in the scalar's value
+
+  explicit operator bool() const { return program != nullptr; }
+};
+
+/// A scalar that is a `${...}` template: literals and expressions in turn.
+struct Text {
+  struct Part {
+    std::string literal;  // when there is no expression
+    Expression expression;
+  };
+  std::vector<Part> parts;
+  yaml::Node scalar;
+
+  /// True when the scalar is exactly one `${...}`: the value keeps its type.
+  bool is_whole() const { return parts.size() == 1 && parts.front().expression; }
+  bool is_constant() const;
+};
+
+/// True when `text` contains `${`, so that it must be compiled as a template.
+bool has_expression(std::string_view text);
+
+/// Compiles the scalar's whole text as an expression. Faults: GPU0301, GPU0302.
+Expression compile_bare(const yaml::Node& scalar, const Environment& environment,
+                        diag::Sources& sources, diag::Sink& sink);
+
+/// Compiles a scalar with `${...}`. In a mixed text each expression must be a string (or dyn).
+std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
+                                 diag::Sources& sources, diag::Sink& sink);
+
+/// Origin of bytes [begin, end) of an expression's text.
+diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint32_t end,
+                   diag::Sources& sources);
+
+/// Turns a run-time fault into a diagnostic (GPU0303, GPU0304) at its place.
+diag::Diagnostic& report(const EvalError& error, const Expression& expression,
+                         diag::Sources& sources, diag::Sink& sink);
+
+/// Result of evaluating a Text: a value, or a fault and the expression it belongs to.
+struct TextOutcome {
+  Value value;
+  std::optional<EvalError> error;
+  const Expression* at = nullptr;
+};
+
+/// Evaluates; a whole template gives its value as it is, a mixed one a string.
+TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena);
+
+}  // namespace gpuctl::cel
