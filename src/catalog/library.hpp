@@ -1,0 +1,60 @@
+// All knowledge files by path: the built-in image with files of --providers and --templates
+// directories laid over it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/image.hpp"
+#include "diag/diagnostic.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::catalog {
+
+/// A file that replaces a built-in one, or adds one.
+struct Overlay {
+  std::string path;  // "providers/aws/rules.yaml"
+  std::string name;  // as shown to the user: the path on disk
+  std::string text;
+};
+
+class Library {
+ public:
+  /// `image` must outlive the library; nullptr: nothing is built in. Overlays that are no acceptable
+  /// YAML are reported.
+  Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& sink);
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  /// The tree of a file, or nullptr. Decoded once.
+  const yaml::Node* file(std::string_view path);
+  /// Paths that start with `prefix`, sorted.
+  std::vector<std::string> list(std::string_view prefix) const;
+  /// Digest of everything: the image's, with the overlays' mixed in when there are any.
+  std::string digest() const;
+
+  diag::Sources& sources() { return *sources_; }
+  yaml::Arena& arena() { return arena_; }
+
+ private:
+  struct Slot {
+    std::ptrdiff_t built_in = -1;  // index in the image
+    bool loaded = false;
+    yaml::Node tree;
+    std::string text_digest;  // of an overlay
+  };
+
+  const Image* image_;
+  std::unique_ptr<diag::Sources> root_;     // of the image
+  std::unique_ptr<diag::Sources> sources_;  // on top of it
+  yaml::Arena arena_;
+  std::map<std::string, Slot, std::less<>> files_;
+};
+
+/// The platforms that providers offer (`platform: true`), sorted by name.
+std::vector<std::string> platforms(Library& library);
+
+}  // namespace gpuctl::catalog
