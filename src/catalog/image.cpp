@@ -9,7 +9,7 @@ namespace gpuctl::catalog {
 
 namespace {
 
-constexpr std::string_view kMagic = "gpuctl-image-1\n\0";
+constexpr std::string_view kMagic = "gpuctl-image-01\n";
 constexpr std::size_t kDigestBytes = 64;
 static_assert(sizeof(diag::Span) == 12);
 static_assert(std::endian::native == std::endian::little, "the image is read as it was written");

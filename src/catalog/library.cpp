@@ -61,6 +61,11 @@ const yaml::Node* Library::file(std::string_view path) {
   return &slot.tree;
 }
 
+bool Library::is_built_in(std::string_view path) const {
+  const auto found = files_.find(path);
+  return found != files_.end() && found->second.text_digest.empty();
+}
+
 std::vector<std::string> Library::list(std::string_view prefix) const {
   std::vector<std::string> out;
   for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix);

@@ -31,6 +31,8 @@ class Library {
 
   /// The tree of a file, or nullptr. Decoded once.
   const yaml::Node* file(std::string_view path);
+  /// True when the file comes from the image (so the build has checked it).
+  bool is_built_in(std::string_view path) const;
   /// Paths that start with `prefix`, sorted.
   std::vector<std::string> list(std::string_view prefix) const;
   /// Digest of everything: the image's, with the overlays' mixed in when there are any.

@@ -1,0 +1,90 @@
+#include "blueprint/blueprint.hpp"
+
+#include "blueprint/codes.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::blueprint {
+
+namespace {
+
+constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+
+// True when the document is of the wanted kind; reports otherwise.
+bool check_kind(const yaml::Node& document, std::string_view kind, std::string_view code,
+                diag::Sink& sink) {
+  const yaml::Node found_kind = document.get("kind");
+  if (document.get("apiVersion").as_string() == kApiVersion && found_kind.as_string() == kind) {
+    return true;
+  }
+  const diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
+  diag::Diagnostic& diagnostic =
+      sink.error(code, at, "this document is no " + std::string(kind))
+          .expect("`apiVersion: " + std::string(kApiVersion) + "` and `kind: " + std::string(kind) +
+                  "`");
+  if (found_kind.is_string()) {
+    diagnostic.got("apiVersion `" + std::string(document.get("apiVersion").as_string()) +
+                   "`, kind `" + std::string(found_kind.as_string()) + "`");
+  } else if (!document.is_map()) {
+    diagnostic.got(std::string(yaml::kind_name(document.kind())));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
+                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+  const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
+  if (!document) return std::nullopt;
+  if (!check_kind(*document, "Blueprint", kNotABlueprint, sink)) return std::nullopt;
+  const yaml::Node spec = document->get("spec");
+  const yaml::Node platform = spec.get("platform");
+  if (!platform.is_string()) {
+    const diag::Origin at = !platform.is_null() ? platform.origin()
+                            : spec.is_map()     ? document->find_entry("spec")->key.origin()
+                                                : document->origin();
+    sink.error(kNotABlueprint, at, "the blueprint names no platform")
+        .expect("`spec.platform`")
+        .suggest("add `platform: NAME`; `gpuctl catalog platforms` lists the names");
+    return std::nullopt;
+  }
+  Blueprint blueprint;
+  blueprint.platform =
+      find_platform(std::string(platform.as_string()), platform.origin(), sink);
+  if (blueprint.platform == nullptr) return std::nullopt;
+  const std::size_t errors_before = sink.error_count();
+  schema::validate(*blueprint.platform->blueprint, *document, arena, sources, sink);
+  if (sink.error_count() != errors_before) return std::nullopt;
+  blueprint.document = schema::apply_defaults(*blueprint.platform->blueprint, *document, arena);
+  blueprint.metadata = blueprint.document.get("metadata");
+  blueprint.spec = blueprint.document.get("spec");
+  blueprint.name = blueprint.metadata.get("name").as_string();
+  blueprint.stage = blueprint.spec.get("stage").as_string();
+  return blueprint;
+}
+
+std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
+                                     diag::Sources& sources, yaml::Arena& arena,
+                                     diag::Sink& sink) {
+  const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
+  if (!document || !check_kind(*document, "Facts", kFaultyFacts, sink)) return std::nullopt;
+  const std::size_t errors_before = sink.error_count();
+  for (const yaml::Entry& entry : document->entries()) {
+    const std::string_view key = entry.key.as_string();
+    if (key != "apiVersion" && key != "kind" && key != "metadata" && key != "spec") {
+      sink.error(kFaultyFacts, entry.key.origin(),
+                 "unknown field `" + std::string(key) + "` in a facts file")
+          .expect("apiVersion, kind, metadata and spec");
+    }
+  }
+  schema::ValidateOptions options;
+  options.subject = "facts: ";
+  const yaml::Node spec = document->get("spec");
+  if (!spec.is_null()) {
+    schema::validate(*platform.facts, spec, arena, sources, sink, options);
+  }
+  if (sink.error_count() != errors_before) return std::nullopt;
+  return spec.is_map() ? spec : arena.map(std::span<const yaml::Entry>(), document->origin());
+}
+
+}  // namespace gpuctl::blueprint

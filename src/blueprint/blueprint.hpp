@@ -1,0 +1,36 @@
+// What a user writes: a blueprint and the facts beside it, read, validated and with defaults.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "catalog/platform.hpp"
+#include "diag/diagnostic.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::blueprint {
+
+struct Blueprint {
+  std::shared_ptr<const catalog::Platform> platform;
+  yaml::Node document;  // with defaults
+  yaml::Node metadata;
+  yaml::Node spec;
+  std::string name;
+  std::string stage;
+};
+
+/// Finds the knowledge for `spec.platform`; reports an unknown name at `asked_at` and gives nullptr.
+using FindPlatform = std::function<std::shared_ptr<const catalog::Platform>(
+    const std::string& name, diag::Origin asked_at, diag::Sink& sink)>;
+
+/// Reads the blueprint in `file`: YAML, kind (GPU0601), platform (GPU0403), schema (GPU02xx).
+std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
+                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+
+/// Reads a facts file (`kind: Facts`) and checks it against the platform's schema of facts.
+std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
+                                     diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+
+}  // namespace gpuctl::blueprint

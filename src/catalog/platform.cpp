@@ -1,0 +1,250 @@
+#include "catalog/platform.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "catalog/codes.hpp"
+
+namespace gpuctl::catalog {
+
+namespace {
+
+constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+
+// Loads the parts of one platform; each step adds to `platform_`.
+class Loader {
+ public:
+  Loader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
+
+  std::shared_ptr<const Platform> load(const std::string& name, diag::Origin asked_at) {
+    const std::vector<std::string> known = platforms(library_);
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      sink_.error(kUnknownPlatform, asked_at, "unknown platform `" + name + "`")
+          .label("no provider of that name")
+          .expect("one of " + base::join(known, ", "))
+          .did_you_mean(name, known);
+      return nullptr;
+    }
+    const std::size_t errors_before = sink_.error_count();
+    platform_ = std::make_shared<Platform>();
+    platform_->name = name;
+    const yaml::Node spec = wrapped("providers/" + name + "/provider.yaml", "Provider");
+    platform_->title = spec.get("title").as_string();
+    for (const yaml::Node& folder : spec.get("builds").items()) {
+      if (library_.list("providers/" + std::string(folder.as_string()) + "/").empty()) {
+        sink_.error(kUnknownName, folder.origin(),
+                    "no provider folder `" + std::string(folder.as_string()) + "`");
+        continue;
+      }
+      platform_->builds.emplace_back(folder.as_string());
+    }
+    platform_->blueprint = merged_schema("schema.yaml");
+    platform_->derived = merged_schema("derived.yaml");
+    platform_->facts = merged_schema("facts.yaml");
+    load_tables();
+    platform_->derivations = collect("derive.yaml", "Derivation", "rows");
+    platform_->rules = collect("rules.yaml", "Rules", "rules");
+    load_kinds();
+    load_templates();
+    if (sink_.error_count() != errors_before) return nullptr;
+    return platform_;
+  }
+
+ private:
+  // The `spec` of a knowledge file of the given kind; null when the file is absent or faulty.
+  yaml::Node wrapped(const std::string& path, std::string_view kind) {
+    const yaml::Node* tree = library_.file(path);
+    if (tree == nullptr) return {};
+    if (tree->get("apiVersion").as_string() != kApiVersion ||
+        tree->get("kind").as_string() != kind || !tree->get("spec").is_map()) {
+      sink_.error(kKnowledgeFile, tree->origin(), "`" + path + "` is no " + std::string(kind))
+          .expect("apiVersion " + std::string(kApiVersion) + ", kind " + std::string(kind) +
+                  " and a map `spec`");
+      return {};
+    }
+    return tree->get("spec");
+  }
+
+  schema::SchemaPtr merged_schema(const std::string& file) {
+    std::vector<yaml::Node> fragments;
+    for (const std::string& folder : platform_->builds) {
+      const yaml::Node spec = wrapped("providers/" + folder + "/" + file, "Schema");
+      if (spec.is_map()) fragments.push_back(spec);
+    }
+    if (fragments.empty()) {
+      const yaml::Entry type = library_.arena().entry("type", yaml::Node::view("object"));
+      fragments.push_back(library_.arena().map({&type, 1}));
+    }
+    const yaml::Node merged = schema::merge_fragments(fragments, library_.arena(), sink_);
+    return schema::compile(merged, library_.sources(), sink_);
+  }
+
+  std::vector<yaml::Node> collect(const std::string& file, std::string_view kind,
+                                  std::string_view list) {
+    std::vector<yaml::Node> out;
+    for (const std::string& folder : platform_->builds) {
+      const yaml::Node items = wrapped("providers/" + folder + "/" + file, kind).get(list);
+      out.insert(out.end(), items.items().begin(), items.items().end());
+    }
+    return out;
+  }
+
+  void load_tables() {
+    auto type = std::make_shared<cel::ObjectType>();
+    type->name = "catalog";
+    yaml::MapBuilder catalog;
+    for (const std::string& folder : platform_->builds) {
+      for (const std::string& path : library_.list("providers/" + folder + "/tables/")) {
+        if (std::optional<Table> table = load_table(path, folder)) {
+          if (platform_->table(table->name) != nullptr) {
+            sink_.error(kUnknownName, library_.file(path)->get({"metadata", "name"}).origin(),
+                        "a second table `" + table->name + "`");
+            continue;
+          }
+          catalog.set(library_.arena(), table->name, table->rows);
+          type->fields.push_back(
+              {table->name,
+               cel::Type::map(cel::Type::simple(cel::TypeKind::string), table->row_type), true});
+          platform_->tables.push_back(std::move(*table));
+        }
+      }
+    }
+    platform_->catalog = catalog.build(library_.arena());
+    platform_->catalog_type = cel::Type::object(std::move(type));
+  }
+
+  std::optional<Table> load_table(const std::string& path, const std::string& folder) {
+    const yaml::Node spec = wrapped(path, "Table");
+    if (!spec.is_map()) return std::nullopt;
+    Table table;
+    table.name = library_.file(path)->get({"metadata", "name"}).as_string();
+    table.title = spec.get("title").as_string();
+    table.key = spec.get("key").as_string();
+    table.provider = folder;
+    for (const yaml::Entry& column : spec.get("columns").entries()) {
+      table.columns.emplace_back(column.key.as_string());
+    }
+    yaml::Arena& arena = library_.arena();
+    yaml::MapBuilder definition;
+    definition.set(arena, "type", yaml::Node::view("object"));
+    definition.set(arena, "properties", spec.get("columns"));
+    definition.set(arena, "required", spec.get("required").is_list()
+                                          ? spec.get("required")
+                                          : arena.list(std::span<const yaml::Node>()));
+    const schema::SchemaPtr row_schema =
+        schema::compile(definition.build(arena, spec.origin()), library_.sources(), sink_);
+    if (row_schema == nullptr) return std::nullopt;
+    table.row_type = schema::cel_type(*row_schema, table.name);
+    std::vector<yaml::Entry> rows;
+    std::map<std::string_view, diag::Origin> seen;
+    for (const yaml::Node& row : spec.get("rows").items()) {
+      // The build has checked the rows that are built in.
+      if (!library_.is_built_in(path)) {
+        schema::ValidateOptions options;
+        options.subject = "table " + table.name + ": ";
+        schema::validate(*row_schema, row, arena, library_.sources(), sink_, options);
+      }
+      const yaml::Node key = row.get(table.key);
+      if (!key.is_string()) {
+        sink_.error(kTableRow, row.origin(), "row of table `" + table.name + "` without its key")
+            .expect("a string in the column `" + table.key + "`");
+        continue;
+      }
+      const auto [first, added] = seen.emplace(key.as_string(), key.origin());
+      if (!added) {
+        sink_.error(kTableRow, key.origin(),
+                    "second row `" + std::string(key.as_string()) + "` in table `" + table.name + "`")
+            .also(first->second, "first row");
+        continue;
+      }
+      rows.push_back({key, row});
+    }
+    table.rows = arena.map(rows, spec.origin());
+    return table;
+  }
+
+  void load_kinds() {
+    // Annotations by protection class, from every folder; the values of one key are joined.
+    std::map<std::string, std::map<std::string, std::string>> annotations;
+    for (const std::string& folder : platform_->builds) {
+      const yaml::Node spec = wrapped("providers/" + folder + "/kinds.yaml", "Kinds");
+      for (const yaml::Entry& group : spec.get("annotations").entries()) {
+        for (const yaml::Entry& annotation : group.value.entries()) {
+          annotations[std::string(group.key.as_string())]
+                     [std::string(annotation.key.as_string())] = annotation.value.as_string();
+        }
+      }
+    }
+    for (const yaml::Node& row : collect("kinds.yaml", "Kinds", "kinds")) {
+      KindFacts facts;
+      facts.api_version = row.get("apiVersion").as_string();
+      facts.kind = row.get("kind").as_string();
+      facts.namespaced = row.get("scope").as_string() == "Namespaced";
+      facts.row = row;
+      if (facts.kind.empty() || facts.api_version.empty() || row.get("scope").is_null()) {
+        sink_.error(kKnowledgeFile, row.origin(), "row of kinds without apiVersion, kind or scope");
+        continue;
+      }
+      if (platform_->kind(facts.api_version, facts.kind) != nullptr) {
+        sink_.error(kKnowledgeFile, row.origin(), "second row for kind `" + facts.kind + "`");
+        continue;
+      }
+      yaml::MapBuilder merged;
+      const auto add = [&](const std::string& group) {
+        for (const auto& [key, value] : annotations[group]) {
+          const yaml::Node* before = merged.find(key);
+          const std::string joined =
+              before == nullptr ? value : std::string(before->as_string()) + "," + value;
+          merged.set(library_.arena(), key, library_.arena().string(joined));
+        }
+      };
+      add(std::string(row.get("protection").as_string()));
+      if (row.get("custom").as_boolean()) add("custom");
+      if (!merged.empty()) facts.annotations = merged.build(library_.arena());
+      platform_->kinds.push_back(std::move(facts));
+    }
+  }
+
+  void load_templates() {
+    for (const std::string& folder : platform_->builds) {
+      const yaml::Node spec = wrapped("providers/" + folder + "/provider.yaml", "Provider");
+      for (const yaml::Node& path : spec.get("templates").items()) {
+        const std::string name = "templates/" + std::string(path.as_string());
+        if (library_.file(name) == nullptr) {
+          sink_.error(kUnknownName, path.origin(), "no template `" + name + "`")
+              .did_you_mean(name, library_.list("templates/"));
+          continue;
+        }
+        platform_->templates.push_back(name);
+      }
+    }
+  }
+
+  Library& library_;
+  diag::Sink& sink_;
+  std::shared_ptr<Platform> platform_;
+};
+
+}  // namespace
+
+const KindFacts* Platform::kind(std::string_view api_version, std::string_view kind_name) const {
+  for (const KindFacts& facts : kinds) {
+    if (facts.kind == kind_name && facts.api_version == api_version) return &facts;
+  }
+  return nullptr;
+}
+
+const Table* Platform::table(std::string_view table_name) const {
+  for (const Table& table : tables) {
+    if (table.name == table_name) return &table;
+  }
+  return nullptr;
+}
+
+std::shared_ptr<const Platform> load_platform(Library& library, const std::string& name,
+                                              diag::Origin asked_at, diag::Sink& sink) {
+  return Loader(library, sink).load(name, asked_at);
+}
+
+}  // namespace gpuctl::catalog

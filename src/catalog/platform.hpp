@@ -1,0 +1,60 @@
+// A platform put together from the provider folders it builds on: merged schemas, catalogue tables,
+// and the knowledge files that the later stages compile.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catalog/library.hpp"
+#include "cel/type.hpp"
+#include "schema/schema.hpp"
+
+namespace gpuctl::catalog {
+
+/// A catalogue table.
+struct Table {
+  std::string name;
+  std::string title;
+  std::string key;                   // the column that identifies a row
+  std::string provider;              // folder it comes from
+  std::vector<std::string> columns;  // in display order
+  yaml::Node rows;                   // map: key column -> row
+  cel::Type row_type;
+};
+
+/// What a kind of Kubernetes object needs around it (a row of kinds.yaml).
+struct KindFacts {
+  std::string api_version;
+  std::string kind;
+  bool namespaced = false;
+  yaml::Node row;          // as written
+  yaml::Node annotations;  // merged protection annotations, or null
+};
+
+struct Platform {
+  std::string name;
+  std::string title;
+  std::vector<std::string> builds;     // provider folders in order
+  schema::SchemaPtr blueprint;         // of the whole document
+  schema::SchemaPtr derived;           // of `cluster`
+  schema::SchemaPtr facts;             // of `facts`
+  std::vector<Table> tables;
+  yaml::Node catalog;                  // map: table name -> rows
+  cel::Type catalog_type;
+  std::vector<yaml::Node> derivations; // rows, in order
+  std::vector<yaml::Node> rules;       // rules, in order
+  std::vector<KindFacts> kinds;
+  std::vector<std::string> templates;  // paths below templates/, in order
+
+  const KindFacts* kind(std::string_view api_version, std::string_view kind_name) const;
+  const Table* table(std::string_view table_name) const;
+};
+
+/// Loads a platform by name. Unknown: GPU0403 at `asked_at`, with did-you-mean. Faulty knowledge:
+/// GPU0401, GPU0402, GPU0404 and schema codes.
+std::shared_ptr<const Platform> load_platform(Library& library, const std::string& name,
+                                              diag::Origin asked_at, diag::Sink& sink);
+
+}  // namespace gpuctl::catalog
