@@ -53,9 +53,10 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
       find_platform(std::string(platform.as_string()), platform.origin(), sink);
   if (blueprint.platform == nullptr) return std::nullopt;
   const std::size_t errors_before = sink.error_count();
-  schema::validate(*blueprint.platform->blueprint, *document, arena, sources, sink);
-  if (sink.error_count() != errors_before) return std::nullopt;
+  // Defaults first, as the API server does it: a required field may have a default.
   blueprint.document = schema::apply_defaults(*blueprint.platform->blueprint, *document, arena);
+  schema::validate(*blueprint.platform->blueprint, blueprint.document, arena, sources, sink);
+  if (sink.error_count() != errors_before) return std::nullopt;
   blueprint.metadata = blueprint.document.get("metadata");
   blueprint.spec = blueprint.document.get("spec");
   blueprint.name = blueprint.metadata.get("name").as_string();

@@ -229,15 +229,15 @@ class Loader {
 }  // namespace
 
 const KindFacts* Platform::kind(std::string_view api_version, std::string_view kind_name) const {
-  for (const KindFacts& facts : kinds) {
-    if (facts.kind == kind_name && facts.api_version == api_version) return &facts;
+  for (const KindFacts& row : kinds) {
+    if (row.kind == kind_name && row.api_version == api_version) return &row;
   }
   return nullptr;
 }
 
 const Table* Platform::table(std::string_view table_name) const {
-  for (const Table& table : tables) {
-    if (table.name == table_name) return &table;
+  for (const Table& candidate : tables) {
+    if (candidate.name == table_name) return &candidate;
   }
   return nullptr;
 }

@@ -1,0 +1,157 @@
+#include "derive/derive.hpp"
+
+#include "derive/codes.hpp"
+#include "derive/environment.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::derive {
+
+namespace {
+
+class Run {
+ public:
+  Run(const blueprint::Blueprint& blueprint, const yaml::Node& facts, const yaml::Node& kept,
+      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+      : kept_(kept), sources_(sources), arena_(arena), sink_(sink) {
+    inputs_.metadata = blueprint.metadata;
+    inputs_.spec = blueprint.spec;
+    inputs_.catalog = blueprint.platform->catalog;
+    inputs_.facts = facts;
+    result_.cluster = arena.map(std::span<const yaml::Entry>(), blueprint.document.origin());
+  }
+
+  void row(const Row& row) {
+    inputs_.cluster = result_.cluster;
+    values_ = inputs_.values();
+    result_.cluster = set(result_.cluster, row, 0, "");
+  }
+
+  Derived take() { return std::move(result_); }
+
+ private:
+  // `tree` with the row's value at its path from step `depth` on; `filed` is the path so far as the
+  // lock files it.
+  yaml::Node set(const yaml::Node& tree, const Row& row, std::size_t depth, std::string filed) {
+    const Row::Step& step = row.path[depth];
+    filed += (filed.empty() ? "" : ".") + step.key;
+    const yaml::Node before = tree.get(step.key);
+    yaml::Node after;
+    if (step.each) {
+      std::vector<yaml::Node> items(before.items().begin(), before.items().end());
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        const std::string name(items[i].get("name").as_string());
+        values_.resize(kBaseVariables);
+        values_.emplace_back(items[i]);
+        values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(i)));
+        items[i] = set(items[i], row, depth + 1,
+                       filed + "[" + (name.empty() ? std::to_string(i) : name) + "]");
+      }
+      if (items.empty()) return tree;
+      after = arena_.list(items, before.origin());
+    } else if (depth + 1 < row.path.size()) {
+      after = set(before, row, depth + 1, filed);
+      if (after.is_null()) return tree;
+    } else {
+      const std::optional<yaml::Node> made = value(row, filed);
+      if (!made) return tree;
+      after = *made;
+    }
+    yaml::MapBuilder builder(tree);
+    builder.set(arena_, step.key, after);
+    return builder.build(arena_, tree.origin() == diag::kNoOrigin ? after.origin() : tree.origin());
+  }
+
+  // Evaluates; a fault is reported and gives nothing.
+  std::optional<cel::Value> run(const cel::Expression& expression, const Row& row) {
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_);
+    if (outcome.ok()) return std::move(outcome.value);
+    cel::report(*outcome.error, expression, sources_, sink_)
+        .note("while deriving `" + row.text + "`");
+    return std::nullopt;
+  }
+
+  bool is_true(const cel::Expression& expression, const Row& row) {
+    const std::optional<cel::Value> value = run(expression, row);
+    return value && value->is_node() && value->node().as_boolean();
+  }
+
+  std::optional<yaml::Node> value(const Row& row, const std::string& filed) {
+    if (row.when && !is_true(row.when, row)) return std::nullopt;
+    std::optional<yaml::Node> chosen = kept_value(row, filed);
+    const bool kept = chosen.has_value();
+    if (!kept) {
+      const std::optional<cel::Value> fresh = run(row.value, row);
+      if (!fresh || fresh->is_omit()) return std::nullopt;
+      if (!fresh->is_node()) {
+        sink_.error(kFaultyRow, row.written.get("value").origin(),
+                    "`" + row.text + "` cannot hold a value of this type")
+            .got(fresh->opaque()->type_name());
+        return std::nullopt;
+      }
+      chosen = fresh->node();
+    }
+    if (row.keep) {
+      std::string because;
+      if (row.because) {
+        const cel::TextOutcome text = cel::evaluate(*row.because, values_, arena_);
+        if (text.error) {
+          cel::report(*text.error, *text.at, sources_, sink_);
+        } else {
+          because = text.value.node().as_string();
+        }
+      }
+      result_.choices.push_back({filed, *chosen, std::move(because), kept});
+    }
+    return chosen;
+  }
+
+  std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
+    if (!row.keep) return std::nullopt;
+    const yaml::Node* old = kept_.find(filed);
+    if (old == nullptr) return std::nullopt;
+    if (row.valid) {
+      values_.emplace_back(*old);
+      const bool valid = is_true(row.valid, row);
+      values_.pop_back();
+      if (!valid) {
+        sink_.error(kChoiceInvalid, old->origin(),
+                    "the kept choice `" + filed + "` is no longer valid")
+            .got(yaml::emit_json(*old))
+            .suggest("set the value in the blueprint, or remove the choice from the lock to let "
+                     "gpuctl choose again");
+        return std::nullopt;
+      }
+    }
+    return arena_.clone(*old);
+  }
+
+  Inputs inputs_;
+  std::vector<cel::Value> values_;
+  yaml::Node kept_;
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+  Derived result_;
+};
+
+}  // namespace
+
+std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
+                              const yaml::Node& facts, const yaml::Node& kept,
+                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+  const std::size_t errors_before = sink.error_count();
+  Run run(blueprint, facts, kept, sources, arena, sink);
+  for (const Row& row : derivation.rows) {
+    run.row(row);
+    // Later rows build on this one: going on would only repeat the fault.
+    if (sink.error_count() != errors_before) return std::nullopt;
+  }
+  Derived derived = run.take();
+  schema::ValidateOptions options;
+  options.subject = "derived tree: ";
+  schema::validate(*blueprint.platform->derived, derived.cluster, arena, sources, sink, options);
+  if (sink.error_count() != errors_before) return std::nullopt;
+  return derived;
+}
+
+}  // namespace gpuctl::derive

@@ -1,0 +1,61 @@
+// Makes every choice explicit: runs the derivation rows of a platform on a blueprint and gives the
+// derived tree (`cluster`), which alone the templates see.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "blueprint/blueprint.hpp"
+#include "catalog/platform.hpp"
+#include "cel/scalar.hpp"
+
+namespace gpuctl::derive {
+
+/// A compiled row.
+struct Row {
+  struct Step {
+    std::string key;
+    bool each = false;  // followed by []
+  };
+  std::vector<Step> path;
+  std::string text;  // the path as written
+  yaml::Node written;
+  cel::Expression value;
+  cel::Expression when;
+  cel::Expression valid;
+  std::optional<cel::Text> because;
+  bool keep = false;
+};
+
+/// All rows of a platform, compiled and checked against its schemas; immutable and shareable.
+struct Derivation {
+  std::vector<Row> rows;
+};
+
+/// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
+/// nullptr.
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
+                                          diag::Sources& sources, diag::Sink& sink);
+
+/// A value the tool chose (rows with `keep`), for the lock.
+struct Choice {
+  std::string path;  // "gpuOperator.channel", "gpuPools[a100].zones"
+  yaml::Node value;
+  std::string because;
+  bool kept = false;  // taken from the lock
+};
+
+struct Derived {
+  yaml::Node cluster;
+  std::vector<Choice> choices;
+};
+
+/// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
+/// that is not valid any more is GPU0603. The result is checked against the derived schema.
+std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
+                              const yaml::Node& facts, const yaml::Node& kept,
+                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+
+}  // namespace gpuctl::derive

@@ -1,0 +1,73 @@
+#include "derive/environment.hpp"
+
+#include "gpu/functions.hpp"
+
+namespace gpuctl::derive {
+
+namespace {
+
+// `spread(total, n)`: how the installer distributes replicas over zones, the first ones get more.
+cel::Function spread() {
+  const cel::Type integer = cel::Type::simple(cel::TypeKind::integer);
+  cel::Function function;
+  function.name = "spread";
+  function.params = {integer, integer};
+  function.result = cel::Type::list(integer);
+  function.call = [](std::span<const cel::Value> arguments, cel::CallContext& context) {
+    constexpr std::int64_t kMostParts = 10'000;
+    const std::int64_t total = arguments[0].node().as_integer();
+    const std::int64_t parts = arguments[1].node().as_integer();
+    cel::Outcome outcome;
+    if (total < 0 || parts < 1 || parts > kMostParts) {
+      outcome.error.emplace();
+      outcome.error->message = "spread() wants a total of at least 0 and 1 to 10000 parts";
+      return outcome;
+    }
+    std::vector<yaml::Node> shares;
+    for (std::int64_t i = 0; i < parts; ++i) {
+      shares.push_back(yaml::Node::integer(total / parts + (i < total % parts ? 1 : 0)));
+    }
+    outcome.value = context.arena.list(shares);
+    return outcome;
+  };
+  return function;
+}
+
+cel::Type field_type(const cel::Type& object, std::string_view name) {
+  const cel::ObjectType* fields = object.object();
+  const cel::Field* field = fields == nullptr ? nullptr : fields->find(name);
+  return field == nullptr ? cel::Type::dyn() : field->type;
+}
+
+}  // namespace
+
+std::shared_ptr<const cel::Functions> functions() {
+  static const std::shared_ptr<const cel::Functions> all = [] {
+    auto made = std::make_shared<cel::Functions>();
+    made->add(spread());
+    for (cel::Function& function : gpu::functions()) made->add(std::move(function));
+    return made;
+  }();
+  return all;
+}
+
+cel::Environment base_environment(const catalog::Platform& platform) {
+  const cel::Type document = schema::cel_type(*platform.blueprint, "blueprint");
+  cel::Environment environment;
+  environment.functions = functions();
+  environment.variables = {
+      {"metadata", field_type(document, "metadata")},
+      {"spec", field_type(document, "spec")},
+      {"cluster", schema::cel_type(*platform.derived, "cluster")},
+      {"catalog", platform.catalog_type},
+      {"facts", schema::cel_type(*platform.facts, "facts")},
+  };
+  return environment;
+}
+
+std::vector<cel::Value> Inputs::values() const {
+  return {cel::Value(metadata), cel::Value(spec), cel::Value(cluster), cel::Value(catalog),
+          cel::Value(facts)};
+}
+
+}  // namespace gpuctl::derive

@@ -1,0 +1,32 @@
+// The names that expressions of a platform may use, with their types, and their values for one
+// cluster.
+#pragma once
+
+#include <vector>
+
+#include "catalog/platform.hpp"
+#include "cel/program.hpp"
+
+namespace gpuctl::derive {
+
+/// Positions of the base variables in every environment made by base_environment().
+enum BaseVariable : std::size_t { kMetadata, kSpec, kCluster, kCatalog, kFacts, kBaseVariables };
+
+/// Variables `metadata`, `spec`, `cluster`, `catalog`, `facts`, and all functions.
+cel::Environment base_environment(const catalog::Platform& platform);
+
+/// Functions of the language and of this program.
+std::shared_ptr<const cel::Functions> functions();
+
+/// Values in the order of BaseVariable.
+struct Inputs {
+  yaml::Node metadata;
+  yaml::Node spec;
+  yaml::Node cluster;
+  yaml::Node catalog;
+  yaml::Node facts;
+
+  std::vector<cel::Value> values() const;
+};
+
+}  // namespace gpuctl::derive
