@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Runs gpuctl on recorded cases and compares all it says and writes with what was accepted.
+
+A case is a folder tests/golden/GROUP/NAME/ (deeper groups are fine) with a file `cmd`:
+
+    # comment
+    render {case}/blueprint.yaml -o {out}
+    apply {case}/blueprint.yaml --repo {repo}
+    git log --format=%s
+
+Each line is one run of gpuctl, or of git inside {repo}. Placeholders: {case} the case folder,
+{root} the project, {out} and {repo} folders that do not exist yet, {shared} the published test
+data beside the project (a case that names it is skipped where there is none). The working
+directory is the case folder. A file `env` may add KEY=VALUE lines.
+
+Expectations, all optional: `stdout` and `stderr` (absent: must be empty), `exit` (one number a
+run, shorter lists are filled with 0 from the front; absent: all 0), `tree/` (what {out} holds).
+Paths and commit ids in the texts are replaced by {placeholders} before they are compared.
+
+Every blueprint under blueprints/ has a case of its own under tests/golden/blueprints/.
+"""
+
+import argparse
+import concurrent.futures
+import difflib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SHARED = ROOT.parent / "shared"
+TIMEOUT_S = 300
+DIFF_LINES = 80
+EXIT_CODES = {0, 1, 2, 64}  # all that gpuctl documents; anything else is a crash
+STRICT = os.environ.get("CI") == "true" or os.environ.get("GPUCTL_REQUIRE_SHARED") == "1"
+
+
+def sample_blueprints():
+    """The blueprints users start from, without the facts beside them."""
+    return sorted(path for path in (ROOT / "blueprints").glob("*.yaml")
+                  if not path.name.endswith(".facts.yaml"))
+
+
+def find_cases():
+    return sorted(path.parent for path in HERE.rglob("cmd")
+                  if "tree" not in path.relative_to(HERE).parts)
+
+
+def environment(case, home):
+    """Nothing of the caller's environment but what running a program takes."""
+    kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE")
+    env = {key: os.environ[key] for key in kept if key in os.environ}
+    env.update({
+        "HOME": str(home), "LC_ALL": "C", "TZ": "UTC", "NO_COLOR": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_AUTHOR_NAME": "Golden", "GIT_AUTHOR_EMAIL": "golden@example.invalid",
+        "GIT_COMMITTER_NAME": "Golden", "GIT_COMMITTER_EMAIL": "golden@example.invalid",
+        "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+    })
+    extra = case / "env"
+    if extra.exists():
+        for line in extra.read_text().splitlines():
+            if line and not line.startswith("#"):
+                key, _, value = line.partition("=")
+                env[key] = value
+    return env
+
+
+class Outcome:
+    def __init__(self, stdout, stderr, exits, tree):
+        self.stdout, self.stderr, self.exits, self.tree = stdout, stderr, exits, tree
+
+
+def read_tree(folder):
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in sorted(folder.rglob("*")) if path.is_file() or path.is_symlink()}
+
+
+def commit_ids(repo, env):
+    listing = subprocess.run(["git", "-C", str(repo), "rev-list", "--all"], env=env,
+                             capture_output=True, text=True)
+    return listing.stdout.split()
+
+
+def run_case(case, gpuctl):
+    with tempfile.TemporaryDirectory(prefix="golden-") as temporary:
+        scratch = pathlib.Path(temporary).resolve()
+        places = {"out": scratch / "out", "repo": scratch / "repo", "case": case,
+                  "root": ROOT, "shared": SHARED}
+        home = scratch / "home"
+        home.mkdir()
+        env = environment(case, home)
+        texts, exits = {"stdout": "", "stderr": ""}, []
+        for line in (case / "cmd").read_text().splitlines():
+            line = line.strip()
+            if not line or line.startswith("#"):
+                continue
+            words = []
+            for word in shlex.split(line):
+                for name, path in places.items():
+                    word = word.replace("{" + name + "}", str(path))
+                words.append(word)
+            if words[0] == "git":
+                command = ["git", "-C", str(places["repo"])] + words[1:]
+            else:
+                command = [gpuctl] + words
+            done = subprocess.run(command, cwd=case, env=env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=TIMEOUT_S)
+            exits.append(done.returncode)
+            texts["stdout"] += done.stdout.decode("utf-8", "backslashreplace")
+            texts["stderr"] += done.stderr.decode("utf-8", "backslashreplace")
+        ids = commit_ids(places["repo"], env) if places["repo"].exists() else []
+        for key, text in texts.items():
+            for name, path in sorted(places.items(), key=lambda item: -len(str(item[1]))):
+                text = text.replace(str(path), "{" + name + "}")
+            if ids:
+                text = re.sub(r"\b[0-9a-f]{7,40}\b",
+                              lambda m: "{id}" if any(i.startswith(m[0]) for i in ids) else m[0],
+                              text)
+            texts[key] = text
+        tree = read_tree(places["out"]) if places["out"].exists() else {}
+        return Outcome(texts["stdout"], texts["stderr"], exits, tree)
+
+
+def expected_exits(case, runs):
+    path = case / "exit"
+    given = [int(word) for word in path.read_text().split()] if path.exists() else []
+    return [0] * (runs - len(given)) + given
+
+
+def diff(name, want, got):
+    lines = list(difflib.unified_diff(want.splitlines(), got.splitlines(),
+                                      f"expected {name}", f"got {name}", lineterm=""))
+    if len(lines) > DIFF_LINES:
+        lines[DIFF_LINES:] = [f"... {len(lines) - DIFF_LINES} more lines"]
+    if not lines:
+        lines = [f"{name}: differs in line ends only"]
+    return "\n".join(lines)
+
+
+def compare(case, got):
+    """The differences between what was accepted and what came, as text; empty when none."""
+    found = []
+    want_exits = expected_exits(case, len(got.exits))
+    if want_exits != got.exits:
+        found.append(f"exit codes: expected {want_exits}, got {got.exits}")
+    for name in ("stdout", "stderr"):
+        path = case / name
+        want = path.read_text() if path.exists() else ""
+        have = getattr(got, name)
+        if want != have:
+            found.append(diff(name, want, have))
+    want_tree = read_tree(case / "tree") if (case / "tree").exists() else {}
+    for name in sorted(set(want_tree) | set(got.tree)):
+        if name not in got.tree:
+            found.append(f"tree/{name}: expected, but not written")
+        elif name not in want_tree:
+            found.append(f"tree/{name}: written, but not expected")
+        elif want_tree[name] != got.tree[name]:
+            found.append(diff(f"tree/{name}", want_tree[name].decode("utf-8", "backslashreplace"),
+                              got.tree[name].decode("utf-8", "backslashreplace")))
+    return found
+
+
+def accept(case, got):
+    for name in ("stdout", "stderr"):
+        path = case / name
+        path.unlink(missing_ok=True)
+        if getattr(got, name):
+            path.write_text(getattr(got, name))
+    path = case / "exit"
+    path.unlink(missing_ok=True)
+    if any(got.exits):
+        path.write_text(" ".join(str(code) for code in got.exits) + "\n")
+    shutil.rmtree(case / "tree", ignore_errors=True)
+    for name, content in got.tree.items():
+        target = case / "tree" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
+    parser.add_argument("--filter", default="", help="only cases whose path contains this")
+    parser.add_argument("--accept", action="store_true", help="take what comes as expected")
+    parser.add_argument("--list", action="store_true", help="print the cases and stop")
+    options = parser.parse_args()
+    gpuctl = str(pathlib.Path(options.gpuctl).resolve())
+
+    failures = 0
+    for sample in sample_blueprints():
+        case = HERE / "blueprints" / sample.stem
+        if (case / "cmd").exists():
+            continue
+        if options.accept:
+            case.mkdir(parents=True, exist_ok=True)
+            (case / "cmd").write_text(f"render {{root}}/blueprints/{sample.name} -o {{out}}\n")
+        else:
+            print(f"FAILED blueprints/{sample.stem}: no case yet; "
+                  "run tests/golden/run.py --accept and read what it writes")
+            failures += 1
+
+    cases = [case for case in find_cases() if options.filter in str(case.relative_to(HERE))]
+    if options.list:
+        print("\n".join(str(case.relative_to(HERE)) for case in cases))
+        return 0
+    if not os.access(gpuctl, os.X_OK):
+        print(f"no gpuctl at {gpuctl}: build it first", file=sys.stderr)
+        return 1
+
+    passed = skipped = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        running = {}
+        for case in cases:
+            if "{shared}" in (case / "cmd").read_text() and not SHARED.exists():
+                print(f"SKIPPED: golden {case.relative_to(HERE)}: needs ../shared")
+                skipped += 1
+                failures += STRICT
+                continue
+            running[case] = pool.submit(run_case, case, gpuctl)
+        for case, future in running.items():
+            name = case.relative_to(HERE)
+            try:
+                got = future.result()
+            except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
+                print(f"FAILED {name}: {problem}")
+                failures += 1
+                continue
+            found = compare(case, got)
+            crashes = [code for code in got.exits if code not in EXIT_CODES]
+            if crashes:
+                found.append(f"exit codes that gpuctl does not have: {crashes}\n{got.stderr}")
+            elif found and options.accept:
+                accept(case, got)
+                print(f"accepted {name}")
+                found = []
+            if found:
+                failures += 1
+                print(f"FAILED {name}")
+                print("\n".join(found))
+            else:
+                passed += 1
+    if passed + failures == 0:
+        print("no case ran", file=sys.stderr)
+        failures = 1
+    print(f"{passed} passed, {failures} failed" + (f", {skipped} skipped" if skipped else ""))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Every diagnostic code is defined once, has a page, and is seen in a test."""
+
+import re
+
+from common import ROOT, main, relative
+
+CODE = re.compile(r"GPU\d{4}")
+HEADINGS = ["## Example", "## What to do"]
+# Codes that no input file can bring about: code, test file that shows it, why.
+UNIT_TESTED = ROOT / "tests/structure/codes_by_unit_test.txt"
+
+
+def defined():
+    """code -> list of (place, constant name or "")."""
+    found = {}
+    for path in sorted((ROOT / "src").rglob("codes.hpp")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.search(r'(k\w+)\s*=\s*"(GPU\d{4})"', line)
+            if match:
+                found.setdefault(match[2], []).append((f"{relative(path)}:{number}", match[1]))
+    for path in sorted((ROOT / "providers").rglob("rules.yaml")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.match(r"\s*(?:-\s*)?code:\s*[\"']?(GPU\d{4})", line)
+            if match:
+                found.setdefault(match[1], []).append((f"{relative(path)}:{number}", ""))
+    return found
+
+
+def shown_by_cases():
+    """Codes that stand in what a golden case expects on stdout or stderr."""
+    shown = set()
+    for name in ("stdout", "stderr"):
+        for path in (ROOT / "tests/golden").rglob(name):
+            if "tree" not in path.relative_to(ROOT / "tests/golden").parts:
+                shown |= set(CODE.findall(path.read_text()))
+    return shown
+
+
+def shown_by_unit_tests(codes, findings):
+    shown = set()
+    if not UNIT_TESTED.exists():
+        return shown
+    for number, line in enumerate(UNIT_TESTED.read_text().splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        place = f"{relative(UNIT_TESTED)}:{number}"
+        words = line.split(None, 2)
+        if len(words) < 3:
+            findings.append(f"{place}: wants a code, a test file and a reason")
+            continue
+        code, file, _ = words
+        names = [code] + [name for _, name in codes.get(code, []) if name]
+        path = ROOT / file
+        if code not in codes:
+            findings.append(f"{place}: {code} is not defined anywhere")
+        elif not path.exists() or not any(name in path.read_text() for name in names):
+            findings.append(f"{place}: {file} does not show {code}")
+        else:
+            shown.add(code)
+    return shown
+
+
+def check_page(path, code):
+    text = path.read_text()
+    lines = text.splitlines()
+    findings = []
+    if not lines or not re.fullmatch(rf"# {code}: [^\s].*[^.\s]", lines[0]):
+        findings.append(f"{relative(path)}: the first line is not `# {code}: TITLE`")
+    headings = [line for line in re.sub(r"```.*?```", "", text, flags=re.S).splitlines()
+                if line.startswith("## ")]
+    if headings != HEADINGS:
+        findings.append(f"{relative(path)}: headings are {headings}, not {HEADINGS}")
+        return findings
+    before, _, rest = text.partition("\n## Example\n")
+    example, _, remedy = rest.partition("\n## What to do\n")
+    if len(before.split("\n", 1)[1].split()) < 8:
+        findings.append(f"{relative(path)}: does not say what the code means")
+    if "```" not in example:
+        findings.append(f"{relative(path)}: the example has no block")
+    if len(remedy.split()) < 4:
+        findings.append(f"{relative(path)}: does not say what to do")
+    return findings
+
+
+def check():
+    codes = defined()
+    findings = []
+    for code, places in sorted(codes.items()):
+        if len(places) > 1:
+            findings.append(f"{code} is defined more than once: " +
+                            ", ".join(place for place, _ in places))
+    pages = {path.stem: path for path in (ROOT / "docs/codes").glob("GPU*.md")}
+    for code in sorted(set(codes) - set(pages)):
+        findings.append(f"{code} ({codes[code][0][0]}) has no page docs/codes/{code}.md")
+    for code in sorted(set(pages) - set(codes)):
+        findings.append(f"docs/codes/{code}.md: no such code is defined")
+    for code in sorted(set(pages) & set(codes)):
+        findings += check_page(pages[code], code)
+    shown = shown_by_cases() | shown_by_unit_tests(codes, findings)
+    for code in sorted(set(codes) - shown):
+        findings.append(f"{code} ({codes[code][0][0]}) is shown by no golden case")
+    errors = ROOT / "tests/golden/errors"
+    for case in sorted(errors.iterdir()) if errors.exists() else []:
+        match = re.fullmatch(r"(GPU\d{4})-[a-z0-9-]+", case.name)
+        if not match:
+            findings.append(f"{relative(case)}: the folder is not named GPUnnnn-what")
+        elif not any(match[1] in (case / name).read_text() for name in ("stdout", "stderr")
+                     if (case / name).exists()):
+            findings.append(f"{relative(case)}: does not show {match[1]}")
+    return findings, len(codes), "codes"
+
+
+if __name__ == "__main__":
+    main(check)
