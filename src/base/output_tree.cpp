@@ -1,0 +1,285 @@
+#include "base/output_tree.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+
+#include "base/path_check.hpp"
+#include "base/text.hpp"
+
+namespace gpuctl::base {
+namespace {
+
+constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+constexpr int kMostTemporaryNames = 100;
+
+FileError os_error(std::string_view path, int code) {
+  // O_DIRECTORY | O_NOFOLLOW on a link gives ENOTDIR or ELOOP, which says nothing to a user.
+  if (code == ELOOP) return {std::string(path), code, "has a symbolic link in it"};
+  return {std::string(path), code, errno_text(code)};
+}
+
+FileError refusal(std::string_view path, std::string text) {
+  return {std::string(path), 0, std::move(text)};
+}
+
+int open_beneath(int root, const std::string& path) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
+}
+
+// Opens one directory in another, never through a link.
+int open_child(int parent, const std::string& name) {
+  const int descriptor = ::openat(parent, name.c_str(), kDirectoryFlags);
+  if (descriptor >= 0 || errno != ENOTDIR) return descriptor;
+  struct stat status {};
+  const bool link =
+      ::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
+  errno = link ? ELOOP : ENOTDIR;
+  return -1;
+}
+
+std::string temporary_name() {
+  std::array<unsigned char, 8> bytes{};
+  std::string name = ".gpuctl-tmp-";
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    name += std::to_string(::getpid());
+  }
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (const unsigned char byte : bytes) {
+    name += kDigits[byte >> 4U];
+    name += kDigits[byte & 15U];
+  }
+  return name;
+}
+
+// Makes a directory with exactly 0700 when secret, 0755 less the umask otherwise. 0 or errno.
+int make_directory(int parent, const std::string& name, bool secret) {
+  if (::mkdirat(parent, name.c_str(), secret ? 0700 : 0755) != 0) return errno;
+  if (!secret) return 0;
+  const FileDescriptor made(open_child(parent, name));
+  if (!made || ::fchmod(made.get(), 0700) != 0) return errno;
+  return 0;
+}
+
+// Creates the missing parts of a root that the user named. 0 or errno.
+int make_root(const std::string& root, bool secret) {
+  struct stat status {};
+  for (std::size_t at = 0; at != std::string::npos;) {
+    at = root.find('/', at + 1);
+    const std::string part = root.substr(0, at);
+    if (::stat(part.c_str(), &status) == 0) continue;
+    if (errno != ENOENT) return errno;
+    const bool last = root.find_first_not_of('/', at) == std::string::npos;
+    const int code = make_directory(AT_FDCWD, part, secret && last);
+    if (code != 0 && code != EEXIST) return code;
+    if (last) break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+OutputTree::OutputTree(FileDescriptor root, OutputOptions options)
+    : root_(std::move(root)), options_(options) {}
+
+std::variant<OutputTree, FileError> OutputTree::open(const std::string& root,
+                                                     OutputOptions options) {
+  if (root.empty() || root.find('\0') != std::string::npos) {
+    return refusal(root, "is not a usable directory name");
+  }
+  if (const int code = make_root(root, options.secret); code != 0) return os_error(root, code);
+  FileDescriptor descriptor(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor) return os_error(root, errno);
+  if (options.secret) {
+    struct stat status {};
+    if (::fstat(descriptor.get(), &status) != 0) return os_error(root, errno);
+    if (status.st_uid != ::geteuid()) return refusal(root, "belongs to another user");
+    if ((status.st_mode & 0077U) != 0) {
+      return refusal(root, "is open to other users, secrets need mode 0700");
+    }
+  }
+  return OutputTree(std::move(descriptor), options);
+}
+
+std::variant<FileDescriptor, FileError> OutputTree::open_directory(std::string_view path,
+                                                                   Missing missing) {
+  if (options_.use_openat2) {
+    FileDescriptor directory(open_beneath(root_.get(), std::string(path)));
+    if (directory) return directory;
+    // Everything but these is settled by the walk, which also works without openat2.
+    if (errno == ELOOP) return os_error(path, errno);
+    if (errno == ENOENT && missing == Missing::leave) return os_error(path, errno);
+  }
+  FileDescriptor directory(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
+  if (!directory) return os_error(path, errno);
+  for (const std::string_view part : split(path, '/')) {
+    const std::string name(part);
+    FileDescriptor child(open_child(directory.get(), name));
+    if (!child && errno == ENOENT && missing == Missing::create) {
+      const int code = make_directory(directory.get(), name, options_.secret);
+      if (code != 0 && code != EEXIST) return os_error(path, code);
+      if (options_.sync && ::fsync(directory.get()) != 0) return os_error(path, errno);
+      child = FileDescriptor(open_child(directory.get(), name));
+    }
+    if (!child) return os_error(path, errno);
+    directory = std::move(child);
+  }
+  return directory;
+}
+
+std::variant<OutputTree::Parent, FileError> OutputTree::parent_of(std::string_view path,
+                                                                  Missing missing) {
+  if (std::string reason = unsafe_path_reason(path); !reason.empty()) {
+    return refusal(path, std::move(reason));
+  }
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return Parent{root_.get(), std::string(path)};
+  const std::string_view directory = path.substr(0, slash);
+  if (!last_ || last_path_ != directory) {
+    auto opened = open_directory(directory, missing);
+    if (auto* error = std::get_if<FileError>(&opened)) {
+      error->path = path;
+      return *error;
+    }
+    last_ = std::move(std::get<FileDescriptor>(opened));
+    last_path_ = directory;
+  }
+  return Parent{last_.get(), std::string(path.substr(slash + 1))};
+}
+
+std::variant<bool, FileError> OutputTree::same(const Parent& parent, std::string_view path,
+                                               std::string_view content, unsigned mode) const {
+  const FileDescriptor file(::openat(parent.descriptor, parent.name.c_str(),
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file) {
+    if (errno == ENOENT) return false;
+    if (errno == ELOOP) return refusal(path, "is a symbolic link");
+    // An unreadable file may be replaced, but only when it is a file.
+    struct stat status {};
+    if (errno != EACCES) return os_error(path, errno);
+    if (::fstatat(parent.descriptor, parent.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode)) {
+      return refusal(path, "is not a regular file");
+    }
+    return false;
+  }
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) return os_error(path, errno);
+  if (S_ISDIR(status.st_mode)) return refusal(path, "is a directory");
+  if (!S_ISREG(status.st_mode)) return refusal(path, "is not a regular file");
+  if (static_cast<std::size_t>(status.st_size) != content.size()) return false;
+  const unsigned wanted = options_.secret ? 0777U : 0100U;  // other bits are the umask's
+  if ((status.st_mode & wanted) != (mode & wanted)) return false;
+  const auto present = read_descriptor(file, std::string(path), content.size());
+  const auto* text = std::get_if<std::string>(&present);
+  return text != nullptr && *text == content;
+}
+
+std::optional<FileError> OutputTree::write(std::string_view path, std::string_view content,
+                                           FileMode mode) {
+  const unsigned plain = options_.secret ? 0600U : 0644U;
+  const unsigned bits = mode == FileMode::plain ? plain : plain | (plain >> 2U & 0111U);
+  auto found = parent_of(path, Missing::create);
+  if (const auto* error = std::get_if<FileError>(&found)) return *error;
+  const auto& parent = std::get<Parent>(found);
+  const auto present = same(parent, path, content, bits);
+  if (const auto* error = std::get_if<FileError>(&present)) return *error;
+  if (std::get<bool>(present)) {
+    ++unchanged_;
+    return std::nullopt;
+  }
+
+  std::string temporary;
+  FileDescriptor file;
+  for (int attempt = 0; !file && attempt < kMostTemporaryNames; ++attempt) {
+    temporary = temporary_name();
+    file = FileDescriptor(::openat(parent.descriptor, temporary.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, bits));
+    if (!file && errno != EEXIST) break;
+  }
+  if (!file) return os_error(path, errno);
+  int code = 0;
+  if (options_.secret && ::fchmod(file.get(), bits) != 0) code = errno;
+  if (code == 0) code = write_all(file.get(), content);
+  if (code == 0 && options_.sync && ::fsync(file.get()) != 0) code = errno;
+  if (const int closed = file.close(); code == 0) code = closed;
+  if (code == 0 && ::renameat(parent.descriptor, temporary.c_str(), parent.descriptor,
+                              parent.name.c_str()) != 0) {
+    code = errno;
+  }
+  if (code != 0) {
+    ::unlinkat(parent.descriptor, temporary.c_str(), 0);
+    return os_error(path, code);
+  }
+  if (options_.sync && ::fsync(parent.descriptor) != 0) return os_error(path, errno);
+  ++written_;
+  return std::nullopt;
+}
+
+std::optional<FileError> OutputTree::remove(std::string_view path) {
+  auto found = parent_of(path, Missing::leave);
+  if (const auto* error = std::get_if<FileError>(&found)) {
+    if (error->code == ENOENT) return std::nullopt;
+    return *error;
+  }
+  const auto& parent = std::get<Parent>(found);
+  struct stat status {};
+  if (::fstatat(parent.descriptor, parent.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::nullopt;
+    return os_error(path, errno);
+  }
+  if (S_ISLNK(status.st_mode)) return refusal(path, "is a symbolic link");
+  if (!S_ISREG(status.st_mode)) return refusal(path, "is not a regular file");
+  if (::unlinkat(parent.descriptor, parent.name.c_str(), 0) != 0) return os_error(path, errno);
+  if (options_.sync && ::fsync(parent.descriptor) != 0) return os_error(path, errno);
+  last_.reset();
+  for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos;) {
+    path = path.substr(0, slash);
+    auto above = parent_of(path, Missing::leave);
+    const auto* directory = std::get_if<Parent>(&above);
+    if (directory == nullptr ||
+        ::unlinkat(directory->descriptor, directory->name.c_str(), AT_REMOVEDIR) != 0) {
+      break;  // not empty: somebody else's files live there
+    }
+    last_.reset();
+    slash = path.rfind('/');
+  }
+  return std::nullopt;
+}
+
+std::variant<OutputTree::Seen, FileError> OutputTree::look(std::string_view path,
+                                                           std::size_t most_bytes) {
+  auto found = parent_of(path, Missing::leave);
+  if (const auto* error = std::get_if<FileError>(&found)) {
+    if (error->code == ENOENT) return Seen{};
+    if (error->code == ELOOP || error->code == ENOTDIR) return Seen{Seen::Kind::other, "", {}};
+    return *error;
+  }
+  const auto& parent = std::get<Parent>(found);
+  struct stat status {};
+  if (::fstatat(parent.descriptor, parent.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return Seen{};
+    return os_error(path, errno);
+  }
+  if (!S_ISREG(status.st_mode)) return Seen{Seen::Kind::other, "", {}};
+  const FileDescriptor file(::openat(parent.descriptor, parent.name.c_str(),
+                                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!file) return os_error(path, errno);
+  auto content = read_descriptor(file, std::string(path), most_bytes);
+  if (const auto* error = std::get_if<FileError>(&content)) return *error;
+  Seen seen{Seen::Kind::file, std::move(std::get<std::string>(content)), FileMode::plain};
+  if ((status.st_mode & 0100U) != 0) seen.mode = FileMode::executable;
+  return seen;
+}
+
+}  // namespace gpuctl::base
