@@ -1,0 +1,94 @@
+// The body of a template: a manifest with `${CEL}` and structural keys, compiled once. Parts without
+// expressions are shared between all documents.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cel/scalar.hpp"
+#include "diag/diagnostic.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::render {
+
+/// A compiled piece of a body.
+struct Piece {
+  enum class Kind : std::uint8_t {
+    constant,
+    text,
+    list,
+    map,
+    value,  // `$value`: its one item
+    yaml_text,
+    json_text,
+    secret,
+  };
+
+  struct Field {
+    yaml::Node key;                 // constant key
+    std::optional<cel::Text> text;  // computed key
+    std::unique_ptr<Piece> value;
+  };
+
+  Kind kind = Kind::constant;
+  yaml::Node written;                         // where it stands; the value of a constant
+  cel::Text text;                             // text; `secret`: the reference
+  std::vector<std::unique_ptr<Piece>> items;  // list; the node of yaml_text and json_text
+  std::vector<Field> fields;                  // map
+  std::vector<std::unique_ptr<Piece>> merged; // map: `$merge`, before the fields
+  std::optional<cel::Text> condition;         // `$if`
+  struct Loop {
+    std::string variable;
+    cel::Text list;
+  };
+  std::vector<Loop> loops;                    // `$forEach`, only on list items
+  bool has_secret = false;                    // itself or below
+};
+
+/// Compiles a body. nullptr after diagnostics (GPU03xx, GPU0411, GPU0412).
+std::unique_ptr<Piece> compile_body(const yaml::Node& body, const cel::Environment& environment,
+                                    diag::Sources& sources, diag::Sink& sink);
+
+/// Dotted paths (no indexes) of the `$secret`s of a body, with constant keys only.
+std::vector<std::string> secret_paths(const Piece& piece);
+
+/// Gives the value behind a secret reference; nothing when it cannot (reported by the resolver).
+using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node& reference)>;
+
+/// A fault while instantiating, and the expression it belongs to.
+struct Fault {
+  cel::EvalError error;
+  cel::Expression at;
+};
+
+/// Instantiates bodies. One object a document: collects faults instead of throwing.
+class Instance {
+ public:
+  /// `resolve` empty: secrets are left out.
+  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sources& sources,
+           diag::Sink& sink)
+      : arena_(arena), resolve_(resolve), sources_(sources), sink_(sink) {}
+
+  /// The document; nothing when it was omitted or a fault happened.
+  std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
+  /// Evaluates a text; nothing on a fault.
+  std::optional<cel::Value> value(const cel::Text& text, std::span<const cel::Value> values);
+  const std::optional<Fault>& fault() const { return fault_; }
+
+ private:
+  std::optional<yaml::Node> make_map(const Piece& piece, std::vector<cel::Value>& values);
+  std::optional<yaml::Node> make_list(const Piece& piece, std::vector<cel::Value>& values);
+  void repeat(const Piece& piece, std::size_t loop, std::vector<cel::Value>& values,
+              std::vector<yaml::Node>& out);
+
+  yaml::Arena& arena_;
+  const ResolveSecret& resolve_;
+  diag::Sources& sources_;
+  diag::Sink& sink_;
+  std::optional<Fault> fault_;
+};
+
+}  // namespace gpuctl::render

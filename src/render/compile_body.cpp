@@ -1,0 +1,204 @@
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "render/body.hpp"
+#include "render/codes.hpp"
+
+namespace gpuctl::render {
+
+namespace {
+
+const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge", "$yaml",
+                                              "$json", "$secret",  "$value"};
+
+using PiecePtr = std::unique_ptr<Piece>;
+
+class Compiler {
+ public:
+  Compiler(diag::Sources& sources, diag::Sink& sink) : sources_(sources), sink_(sink) {}
+
+  PiecePtr piece(const yaml::Node& node, const cel::Environment& environment, bool is_item) {
+    switch (node.kind()) {
+      case yaml::Kind::string:
+        return scalar(node, environment);
+      case yaml::Kind::list:
+        return list(node, environment);
+      case yaml::Kind::map:
+        return map(node, environment, is_item);
+      default:
+        return constant(node);
+    }
+  }
+
+ private:
+  static PiecePtr constant(const yaml::Node& node) {
+    auto piece = std::make_unique<Piece>();
+    piece->written = node;
+    return piece;
+  }
+
+  std::optional<cel::Text> text(const yaml::Node& node, const cel::Environment& environment) {
+    if (node.is_string()) return cel::compile_text(node, environment, sources_, sink_);
+    sink_.error(kFaultyTemplate, node.origin(), "an expression is needed here")
+        .expect("`${...}`")
+        .got(std::string(yaml::kind_name(node.kind())));
+    return std::nullopt;
+  }
+
+  PiecePtr scalar(const yaml::Node& node, const cel::Environment& environment) {
+    if (!cel::has_expression(node.as_string())) return constant(node);
+    std::optional<cel::Text> compiled =
+        cel::compile_text(node, environment, sources_, sink_);
+    if (!compiled) return nullptr;
+    auto piece = std::make_unique<Piece>();
+    piece->kind = Piece::Kind::text;
+    piece->written = node;
+    piece->text = std::move(*compiled);
+    return piece;
+  }
+
+  PiecePtr list(const yaml::Node& node, const cel::Environment& environment) {
+    auto out = std::make_unique<Piece>();
+    out->kind = Piece::Kind::list;
+    out->written = node;
+    bool all_constant = true;
+    for (const yaml::Node& item : node.items()) {
+      PiecePtr compiled = piece(item, environment, true);
+      if (compiled == nullptr) return nullptr;
+      all_constant = all_constant && compiled->kind == Piece::Kind::constant;
+      out->has_secret = out->has_secret || compiled->has_secret;
+      out->items.push_back(std::move(compiled));
+    }
+    return all_constant ? constant(node) : std::move(out);
+  }
+
+  PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
+    cel::Environment environment = outer;
+    auto out = std::make_unique<Piece>();
+    out->kind = Piece::Kind::map;
+    out->written = node;
+    if (!structural(node, environment, is_item, *out)) return nullptr;
+    if (out->kind != Piece::Kind::map) return out;
+    bool all_constant = !out->condition && out->loops.empty() && out->merged.empty();
+    for (const yaml::Entry& entry : node.entries()) {
+      const std::string_view key = entry.key.as_string();
+      if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
+      if (key.starts_with('$') && !key.starts_with("${")) {
+        sink_.error(kFaultyTemplate, entry.key.origin(),
+                    "unknown structural key `" + std::string(key) + "`")
+            .did_you_mean(key, kStructural);
+        return nullptr;
+      }
+      Piece::Field field;
+      field.key = entry.key;
+      if (cel::has_expression(key)) {
+        field.text = cel::compile_text(entry.key, environment, sources_, sink_);
+        if (!field.text || !check_key(*field.text)) return nullptr;
+        all_constant = false;
+      }
+      field.value = piece(entry.value, environment, false);
+      if (field.value == nullptr) return nullptr;
+      all_constant = all_constant && field.value->kind == Piece::Kind::constant;
+      out->has_secret = out->has_secret || field.value->has_secret;
+      out->fields.push_back(std::move(field));
+    }
+    return all_constant ? constant(node) : std::move(out);
+  }
+
+  bool check_key(const cel::Text& key) {
+    if (!key.is_whole()) return true;
+    const cel::Type type = cel::type_of(*key.parts.front().expression.program);
+    if (type.is_dyn() || type.kind() == cel::TypeKind::string) return true;
+    sink_.error(kFaultyTemplate, key.scalar.origin(), "a computed key must be a string")
+        .got(type.text())
+        .suggest("wrap it in `string(...)`");
+    return false;
+  }
+
+  // Handles the `$` keys of a mapping. `environment` grows by the loop variables.
+  bool structural(const yaml::Node& node, cel::Environment& environment, bool is_item, Piece& out) {
+    if (const yaml::Node* loops = node.find("$forEach")) {
+      if (!is_item || !loops->is_map()) {
+        sink_.error(kFaultyTemplate, loops->origin(), "`$forEach` cannot stand here")
+            .expect("a mapping `{variable: ${list}}` on a list item");
+        return false;
+      }
+      for (const yaml::Entry& loop : loops->entries()) {
+        std::optional<cel::Text> compiled = text(loop.value, environment);
+        if (!compiled) return false;
+        cel::Type element;
+        if (compiled->is_whole()) {
+          element = cel::type_of(*compiled->parts.front().expression.program).element();
+        }
+        environment.variables.push_back({std::string(loop.key.as_string()), element});
+        out.loops.push_back({std::string(loop.key.as_string()), std::move(*compiled)});
+      }
+    }
+    if (const yaml::Node* condition = node.find("$if")) {
+      out.condition = text(*condition, environment);
+      if (!out.condition) return false;
+    }
+    if (const yaml::Node* merged = node.find("$merge")) {
+      if (!merged->is_list()) {
+        sink_.error(kFaultyTemplate, merged->origin(), "`$merge` wants a list of mappings");
+        return false;
+      }
+      for (const yaml::Node& item : merged->items()) {
+        PiecePtr compiled = piece(item, environment, true);
+        if (compiled == nullptr) return false;
+        out.has_secret = out.has_secret || compiled->has_secret;
+        out.merged.push_back(std::move(compiled));
+      }
+    }
+    return replacing(node, environment, out);
+  }
+
+  // `$value`, `$yaml`, `$json`, `$secret`: the mapping becomes something else and has no other
+  // fields.
+  bool replacing(const yaml::Node& node, const cel::Environment& environment, Piece& out) {
+    constexpr std::string_view kReplacing[] = {"$value", "$yaml", "$json", "$secret"};
+    std::string_view found;
+    for (const std::string_view key : kReplacing) {
+      if (node.find(key) != nullptr) found = key;
+    }
+    if (found.empty()) return true;
+    for (const yaml::Entry& entry : node.entries()) {
+      const std::string_view key = entry.key.as_string();
+      if (key != found && key != "$if" && key != "$forEach") {
+        sink_.error(kFaultyTemplate, entry.key.origin(),
+                    "`" + std::string(key) + "` beside `" + std::string(found) + "`")
+            .suggest("`" + std::string(found) + "` replaces the whole mapping; remove the other keys");
+        return false;
+      }
+    }
+    const yaml::Node inner = node.get(found);
+    if (found == "$secret") {
+      std::optional<cel::Text> reference = text(inner, environment);
+      if (!reference) return false;
+      out.kind = Piece::Kind::secret;
+      out.text = std::move(*reference);
+      out.has_secret = true;
+      return true;
+    }
+    PiecePtr compiled = piece(inner, environment, true);
+    if (compiled == nullptr) return false;
+    out.kind = found == "$value"  ? Piece::Kind::value
+               : found == "$yaml" ? Piece::Kind::yaml_text
+                                  : Piece::Kind::json_text;
+    out.has_secret = compiled->has_secret;
+    out.items.push_back(std::move(compiled));
+    return true;
+  }
+
+  diag::Sources& sources_;
+  diag::Sink& sink_;
+};
+
+}  // namespace
+
+std::unique_ptr<Piece> compile_body(const yaml::Node& body, const cel::Environment& environment,
+                                    diag::Sources& sources, diag::Sink& sink) {
+  return Compiler(sources, sink).piece(body, environment, false);
+}
+
+}  // namespace gpuctl::render

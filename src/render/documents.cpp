@@ -1,0 +1,339 @@
+#include "render/documents.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/path_check.hpp"
+#include "base/text.hpp"
+#include "render/codes.hpp"
+#include "render/overrides.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::render {
+
+namespace {
+
+constexpr std::string_view kFactsPrefix = "facts.";
+
+// Instantiates templates one after the other into `out_`.
+class Renderer {
+ public:
+  Renderer(const Cluster& cluster, const ResolveSecret& resolve, diag::Sources& sources,
+           yaml::Arena& arena, diag::Sink& sink, Rendered& out)
+      : cluster_(cluster),
+        resolve_(resolve),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink),
+        out_(out) {}
+
+  void run(const Template& made_by, const std::optional<yaml::Node>& layers) {
+    const derive::Inputs inputs{cluster_.blueprint.metadata, cluster_.blueprint.spec,
+                                cluster_.derived.cluster, cluster_.blueprint.platform->catalog,
+                                cluster_.facts};
+    std::vector<cel::Value> values = inputs.values();
+    if (made_by.index) values.emplace_back(*layers);
+    Instance instance(arena_, resolve_, sources_, sink_);
+    if (made_by.include_when) {
+      const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
+      if (!include) {
+        fault(made_by, *instance.fault(), "");
+        return;
+      }
+      if (!include->is_node() || !include->node().as_boolean()) return;
+    }
+    loop(made_by, 0, values);
+  }
+
+ private:
+  void loop(const Template& made_by, std::size_t depth, std::vector<cel::Value>& values) {
+    if (depth == made_by.loops.size()) {
+      const std::size_t count = values.size();
+      document(made_by, values);
+      values.resize(count);
+      return;
+    }
+    Instance instance(arena_, resolve_, sources_, sink_);
+    const std::optional<cel::Value> list = instance.value(made_by.loops[depth].list, values);
+    if (!list) {
+      fault(made_by, *instance.fault(), "");
+      return;
+    }
+    if (!list->is_node()) return;
+    for (const yaml::Node& item : list->node().items()) {
+      values.emplace_back(item);
+      loop(made_by, depth + 1, values);
+      values.pop_back();
+    }
+  }
+
+  void document(const Template& made_by, std::vector<cel::Value>& values) {
+    Instance instance(arena_, resolve_, sources_, sink_);
+    for (const Template::Local& local : made_by.locals) {
+      std::optional<cel::Value> made = instance.value(local.value, values);
+      if (!made) {
+        fault(made_by, *instance.fault(), "");
+        return;
+      }
+      values.push_back(std::move(*made));
+    }
+    Document document;
+    document.made_by = &made_by;
+    document.origin = made_by.origin;
+    document.raw = made_by.raw;
+    document.layer = made_by.layer;
+    document.schema_of = made_by.schema_of;
+    if (made_by.pool && !text(instance, made_by, *made_by.pool, values, document.pool)) return;
+    if (made_by.output && !text(instance, made_by, *made_by.output, values, document.path)) return;
+    const std::size_t errors_before = sink_.error_count();
+    const std::optional<yaml::Node> body = instance.make(*made_by.body, values);
+    if (instance.fault()) {
+      fault(made_by, *instance.fault(), document.path);
+      return;
+    }
+    if (!body || sink_.error_count() != errors_before) return;
+    document.body = *body;
+    if (document.raw ? document.path.empty() : !identify(document)) return;
+    out_.documents.push_back(std::move(document));
+  }
+
+  bool text(Instance& instance, const Template& made_by, const cel::Text& text,
+            const std::vector<cel::Value>& values, std::string& out) {
+    const std::optional<cel::Value> made = instance.value(text, values);
+    if (!made) {
+      fault(made_by, *instance.fault(), "");
+      return false;
+    }
+    if (made->is_node()) out = made->node().as_string();
+    return true;
+  }
+
+  // Checks that the document is an object of a known kind.
+  bool identify(Document& document) {
+    const yaml::Node& body = document.body;
+    const std::string_view kind = body.get("kind").as_string();
+    const std::string_view name = body.get({"metadata", "name"}).as_string();
+    if (kind.empty() || name.empty() || body.get("apiVersion").as_string().empty()) {
+      sink_.error(kFaultyDocument, document.origin, "the document is no object")
+          .expect("apiVersion, kind and metadata.name");
+      return false;
+    }
+    document.kind =
+        cluster_.blueprint.platform->kind(body.get("apiVersion").as_string(), kind);
+    if (document.kind == nullptr) {
+      sink_.error(kUnknownKind, body.get("kind").origin(),
+                  "no facts about kind `" + std::string(kind) + "` (" +
+                      std::string(body.get("apiVersion").as_string()) + ")")
+          .suggest("add a row to a `kinds.yaml`");
+      return false;
+    }
+    return true;
+  }
+
+  void fault(const Template& made_by, const Fault& fault, const std::string& path) {
+    if (fault.error.path.starts_with(kFactsPrefix)) {
+      Withheld withheld;
+      withheld.template_name = made_by.path;
+      withheld.path = path;
+      withheld.fact = fault.error.path.substr(kFactsPrefix.size());
+      // The nearest schema above that says where the fact comes from.
+      for (std::string at = withheld.fact; withheld.obtain.empty() && !at.empty();) {
+        const schema::Schema* schema = schema::at(*cluster_.blueprint.platform->facts, at);
+        if (schema != nullptr) {
+          withheld.obtain = schema::definition(*schema).get("x-gpuctl-obtain").as_string();
+        }
+        const std::size_t dot = at.rfind('.');
+        at = dot == std::string::npos ? "" : at.substr(0, dot);
+      }
+      out_.withheld.push_back(std::move(withheld));
+      return;
+    }
+    cel::report(fault.error, fault.at, sources_, sink_).note("in template `" + made_by.path + "`");
+  }
+
+  const Cluster& cluster_;
+  const ResolveSecret& resolve_;
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+  Rendered& out_;
+};
+
+std::string file_name(const Document& document) {
+  const yaml::Node& body = document.body;
+  std::string name = base::to_lower(body.get("kind").as_string());
+  const std::string_view space = body.get({"metadata", "namespace"}).as_string();
+  if (!space.empty()) name += "-" + std::string(space);
+  name += "-" + std::string(body.get({"metadata", "name"}).as_string());
+  for (char& c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    if (!plain) c = '-';
+  }
+  return name + ".yaml";
+}
+
+// Annotations that the kind wants on every object; what a template or patch wrote wins.
+yaml::Node annotated(const Document& document, yaml::Arena& arena) {
+  if (document.kind == nullptr || document.kind->annotations.is_null()) return document.body;
+  const yaml::Node metadata = document.body.get("metadata");
+  yaml::MapBuilder annotations(metadata.get("annotations"));
+  for (const yaml::Entry& entry : document.kind->annotations.entries()) {
+    if (annotations.find(entry.key.as_string()) == nullptr) {
+      annotations.set(entry.key, entry.value);
+    }
+  }
+  yaml::MapBuilder new_metadata(metadata);
+  new_metadata.set(arena, "annotations", annotations.build(arena));
+  yaml::MapBuilder body(document.body);
+  body.set(arena, "metadata", new_metadata.build(arena, metadata.origin()));
+  return body.build(arena, document.body.origin());
+}
+
+// Paths and objects must be unique, namespaced objects need their namespace.
+void check_documents(std::vector<Document>& documents, std::size_t from, diag::Sink& sink) {
+  std::map<std::string, diag::Origin> paths;
+  std::map<std::string, diag::Origin> objects;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    Document& document = documents[i];
+    if (document.path.empty()) {
+      document.path = "layers/" + document.layer + "/" + file_name(document);
+    }
+    const auto [first, added] = paths.emplace(document.path, document.origin);
+    if (i < from) continue;
+    if (const std::string reason = base::unsafe_path_reason(document.path); !reason.empty()) {
+      sink.error(kUnsafePath, document.origin,
+                 "output path `" + document.path + "` " + reason)
+          .expect("a path below the cluster's directory");
+    }
+    if (!added) {
+      sink.error(kDuplicateDocument, document.origin, "a second document for `" + document.path + "`")
+          .also(first->second, "first made here");
+      continue;
+    }
+    if (document.raw) continue;
+    const yaml::Node& body = document.body;
+    const std::string_view space = body.get({"metadata", "namespace"}).as_string();
+    if (document.kind != nullptr && document.kind->namespaced && space.empty()) {
+      sink.error(kFaultyDocument, document.origin,
+                 "`" + document.path + "` needs `metadata.namespace`");
+    }
+    if (document.layer.empty()) continue;
+    const std::string object = std::string(body.get("apiVersion").as_string()) + " " +
+                               std::string(body.get("kind").as_string()) + " " +
+                               std::string(space) + "/" +
+                               std::string(body.get({"metadata", "name"}).as_string());
+    const auto [same, fresh] = objects.emplace(object, document.origin);
+    if (!fresh) {
+      sink.error(kDuplicateDocument, document.origin, "a second document for " + object)
+          .also(same->second, "first made here");
+    }
+  }
+}
+
+yaml::Node describe_layers(const std::vector<Document>& documents, yaml::Arena& arena) {
+  std::map<std::string, std::vector<const Document*>> by_layer;
+  for (const Document& document : documents) {
+    if (!document.layer.empty()) by_layer[document.layer].push_back(&document);
+  }
+  const auto string = [&](std::string_view text) { return arena.string(text); };
+  std::vector<yaml::Node> layers;
+  for (auto& [name, members] : by_layer) {
+    std::sort(members.begin(), members.end(),
+              [](const Document* a, const Document* b) { return a->path < b->path; });
+    std::vector<yaml::Node> files;
+    std::vector<yaml::Node> objects;
+    std::map<std::string, yaml::Node> kinds;
+    for (const Document* member : members) {
+      const std::string file = member->path.substr(member->path.rfind('/') + 1);
+      files.push_back(string(file));
+      yaml::MapBuilder object;
+      object.set(arena, "apiVersion", string(member->body.get("apiVersion").as_string()));
+      object.set(arena, "kind", string(member->body.get("kind").as_string()));
+      object.set(arena, "namespace",
+                 string(member->body.get({"metadata", "namespace"}).as_string()));
+      object.set(arena, "name", string(member->body.get({"metadata", "name"}).as_string()));
+      object.set(arena, "pool", string(member->pool));
+      object.set(arena, "file", string(file));
+      objects.push_back(object.build(arena));
+      if (member->kind != nullptr) {
+        kinds.emplace(member->kind->api_version + "/" + member->kind->kind, member->kind->row);
+      }
+    }
+    std::vector<yaml::Node> rows;
+    for (const auto& [key, row] : kinds) rows.push_back(row);
+    yaml::MapBuilder layer;
+    layer.set(arena, "name", string(name));
+    layer.set(arena, "files", arena.list(files));
+    layer.set(arena, "kinds", arena.list(rows));
+    layer.set(arena, "objects", arena.list(objects));
+    layers.push_back(layer.build(arena));
+  }
+  return arena.list(layers);
+}
+
+void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform& platform,
+               Rendered& out) {
+  for (const ExtraManifest& manifest : extra) {
+    for (const yaml::Node& body : manifest.documents) {
+      Document document;
+      document.layer = manifest.layer;
+      document.body = body;
+      document.extra = true;
+      document.origin = body.origin();
+      document.kind = platform.kind(body.get("apiVersion").as_string(),
+                                    body.get("kind").as_string());
+      out.documents.push_back(std::move(document));
+    }
+  }
+}
+
+}  // namespace
+
+Rendered render(const Templates& templates, const Cluster& cluster,
+                const std::vector<ExtraManifest>& extra, const ResolveSecret& resolve,
+                diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+  Rendered out;
+  const std::size_t errors_before = sink.error_count();
+  Renderer renderer(cluster, resolve, sources, arena, sink, out);
+  for (const Template& made_by : templates) {
+    if (!made_by.index) renderer.run(made_by, std::nullopt);
+  }
+  add_extra(extra, *cluster.blueprint.platform, out);
+  if (sink.error_count() != errors_before) return out;
+  for (Document& document : out.documents) {
+    if (!document.raw) document.body = annotated(document, arena);
+  }
+  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, arena, sink);
+  check_documents(out.documents, 0, sink);
+  if (sink.error_count() != errors_before) return out;
+  const std::size_t documents = out.documents.size();
+  const yaml::Node layers = describe_layers(out.documents, arena);
+  for (const Template& made_by : templates) {
+    if (made_by.index) renderer.run(made_by, layers);
+  }
+  for (std::size_t i = documents; i < out.documents.size(); ++i) {
+    Document& document = out.documents[i];
+    if (!document.raw) document.body = annotated(document, arena);
+  }
+  check_documents(out.documents, documents, sink);
+  return out;
+}
+
+std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
+                                    const ResolveSecret& resolve, diag::Sources& sources,
+                                    yaml::Arena& arena, diag::Sink& sink) {
+  Rendered out;
+  Renderer renderer(cluster, resolve, sources, arena, sink, out);
+  for (const Template& made_by : templates) {
+    if (made_by.body->has_secret) renderer.run(made_by, std::nullopt);
+  }
+  return std::move(out.documents);
+}
+
+std::string bytes(const Document& document) {
+  if (document.body.is_string()) return std::string(document.body.as_string());
+  return yaml::emit(document.body);
+}
+
+}  // namespace gpuctl::render

@@ -1,0 +1,67 @@
+// From templates and a derived cluster to documents.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "derive/derive.hpp"
+#include "render/template.hpp"
+
+namespace gpuctl::render {
+
+/// A rendered document. Raw ones are no Kubernetes objects; a string node is written as it is.
+struct Document {
+  std::string path;   // below the cluster's directory: "layers/20-machines/machineset-....yaml"
+  std::string layer;  // "20-machines", or empty
+  std::string pool;
+  yaml::Node body;
+  bool raw = false;
+  bool extra = false;  // from extraManifests
+  const catalog::KindFacts* kind = nullptr;
+  SchemaRef schema_of;
+  const Template* made_by = nullptr;
+  diag::Origin origin = diag::kNoOrigin;
+};
+
+/// A document that waits for a fact.
+struct Withheld {
+  std::string template_name;
+  std::string path;  // when it could be computed
+  std::string fact;  // "infraID"
+  std::string obtain;
+};
+
+struct Rendered {
+  std::vector<Document> documents;
+  std::vector<Withheld> withheld;
+};
+
+/// What rendering needs of one cluster.
+struct Cluster {
+  const blueprint::Blueprint& blueprint;
+  const derive::Derived& derived;
+  const yaml::Node& facts;
+};
+
+/// Reads an extra manifest relative to the blueprint and adds its documents (or reports).
+struct ExtraManifest {
+  std::string layer;
+  std::string name;  // file name, for the output path
+  std::vector<yaml::Node> documents;
+};
+
+/// Instantiates the templates, adds extra manifests, applies overrides, adds annotations of the kinds,
+/// then the index phase. Faults are diagnostics GPU04xx. `resolve` empty: secrets are left out.
+Rendered render(const Templates& templates, const Cluster& cluster,
+                const std::vector<ExtraManifest>& extra, const ResolveSecret& resolve,
+                diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+
+/// Renders only the templates that hold secrets, with the secrets in place.
+std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
+                                    const ResolveSecret& resolve, diag::Sources& sources,
+                                    yaml::Arena& arena, diag::Sink& sink);
+
+/// The bytes of a document's file.
+std::string bytes(const Document& document);
+
+}  // namespace gpuctl::render

@@ -1,0 +1,155 @@
+#include "render/body.hpp"
+#include "render/codes.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::render {
+
+namespace {
+
+void add_secret_paths(const Piece& piece, const std::string& path, std::vector<std::string>& out) {
+  if (!piece.has_secret) return;
+  if (piece.kind == Piece::Kind::secret) out.push_back(path);
+  for (const std::unique_ptr<Piece>& item : piece.items) add_secret_paths(*item, path, out);
+  for (const std::unique_ptr<Piece>& item : piece.merged) add_secret_paths(*item, path, out);
+  for (const Piece::Field& field : piece.fields) {
+    const std::string key(field.key.as_string());
+    add_secret_paths(*field.value, path.empty() ? key : path + "." + key, out);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> secret_paths(const Piece& piece) {
+  std::vector<std::string> out;
+  add_secret_paths(piece, "", out);
+  return out;
+}
+
+std::optional<cel::Value> Instance::value(const cel::Text& text,
+                                          std::span<const cel::Value> values) {
+  cel::TextOutcome outcome = cel::evaluate(text, values, arena_);
+  if (outcome.error) {
+    if (!fault_) fault_ = Fault{std::move(*outcome.error), *outcome.at};
+    return std::nullopt;
+  }
+  return std::move(outcome.value);
+}
+
+std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Value>& values) {
+  if (piece.condition) {
+    const std::optional<cel::Value> condition = value(*piece.condition, values);
+    if (!condition || !condition->is_node() || !condition->node().as_boolean()) return std::nullopt;
+  }
+  switch (piece.kind) {
+    case Piece::Kind::constant:
+      return piece.written;
+    case Piece::Kind::text: {
+      const std::optional<cel::Value> made = value(piece.text, values);
+      if (!made || made->is_omit()) return std::nullopt;
+      if (!made->is_node()) {
+        cel::EvalError error;
+        error.message = "a document cannot hold a value of type " + made->opaque()->type_name();
+        if (!fault_) fault_ = Fault{std::move(error), piece.text.parts.front().expression};
+        return std::nullopt;
+      }
+      // The place in the template is what a fault in the document points at.
+      return made->node().with_origin(piece.written.origin());
+    }
+    case Piece::Kind::list:
+      return make_list(piece, values);
+    case Piece::Kind::map:
+      return make_map(piece, values);
+    case Piece::Kind::value:
+      return make(*piece.items.front(), values);
+    case Piece::Kind::yaml_text:
+    case Piece::Kind::json_text: {
+      const std::optional<yaml::Node> node = make(*piece.items.front(), values);
+      if (!node) return std::nullopt;
+      const std::string text =
+          piece.kind == Piece::Kind::yaml_text ? yaml::emit(*node) : yaml::emit_json(*node);
+      return arena_.string(text, piece.written.origin());
+    }
+    case Piece::Kind::secret: {
+      if (!resolve_) return std::nullopt;
+      const std::optional<cel::Value> reference = value(piece.text, values);
+      if (!reference || !reference->is_node()) return std::nullopt;
+      const std::optional<std::string> secret = resolve_(reference->node());
+      if (!secret) return std::nullopt;
+      return arena_.string(*secret, piece.written.origin());
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel::Value>& values) {
+  yaml::MapBuilder merged;
+  for (const std::unique_ptr<Piece>& item : piece.merged) {
+    const std::optional<yaml::Node> part = make(*item, values);
+    if (fault_) return std::nullopt;
+    if (!part) continue;
+    for (const yaml::Entry& entry : part->entries()) merged.set(entry.key, entry.value);
+  }
+  std::vector<yaml::Entry> entries;
+  entries.reserve(piece.fields.size());
+  bool computed = !piece.merged.empty();
+  for (const Piece::Field& field : piece.fields) {
+    yaml::Node key = field.key;
+    if (field.text) {
+      const std::optional<cel::Value> made = value(*field.text, values);
+      if (!made) return std::nullopt;
+      if (made->is_omit()) continue;
+      key = made->node().with_origin(field.key.origin());
+      computed = true;
+    }
+    const std::optional<yaml::Node> made = make(*field.value, values);
+    if (fault_) return std::nullopt;
+    if (!made) continue;
+    if (piece.merged.empty()) {
+      entries.push_back({key, *made});
+    } else {
+      merged.set(key, *made);
+    }
+  }
+  if (!piece.merged.empty()) return merged.build(arena_, piece.written.origin());
+  if (computed) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!yaml::equal(entries[i].key, entries[j].key)) continue;
+        sink_.error(kDuplicateKey, entries[i].key.origin(),
+                    "computed key `" + std::string(entries[i].key.as_string()) + "` twice")
+            .also(entries[j].key.origin(), "first here");
+        return std::nullopt;
+      }
+    }
+  }
+  return arena_.map(entries, piece.written.origin());
+}
+
+std::optional<yaml::Node> Instance::make_list(const Piece& piece, std::vector<cel::Value>& values) {
+  std::vector<yaml::Node> items;
+  items.reserve(piece.items.size());
+  for (const std::unique_ptr<Piece>& item : piece.items) {
+    repeat(*item, 0, values, items);
+    if (fault_) return std::nullopt;
+  }
+  return arena_.list(items, piece.written.origin());
+}
+
+void Instance::repeat(const Piece& piece, std::size_t loop, std::vector<cel::Value>& values,
+                      std::vector<yaml::Node>& out) {
+  if (loop == piece.loops.size()) {
+    const std::optional<yaml::Node> made = make(piece, values);
+    if (made) out.push_back(*made);
+    return;
+  }
+  const std::optional<cel::Value> list = value(piece.loops[loop].list, values);
+  if (!list || !list->is_node()) return;
+  for (const yaml::Node& item : list->node().items()) {
+    values.emplace_back(item);
+    repeat(piece, loop + 1, values, out);
+    values.pop_back();
+    if (fault_) return;
+  }
+}
+
+}  // namespace gpuctl::render

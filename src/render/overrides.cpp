@@ -1,0 +1,129 @@
+#include "render/overrides.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "render/codes.hpp"
+
+namespace gpuctl::render {
+
+namespace {
+
+// One field of a target: absent matches everything.
+bool matches(const yaml::Node& target, std::string_view key, std::string_view value,
+             diag::Sink& sink) {
+  const yaml::Node pattern = target.get(key);
+  if (!pattern.is_string()) return true;
+  const re2::RE2 expression("^(?:" + std::string(pattern.as_string()) + ")$", re2::RE2::Quiet);
+  if (!expression.ok()) {
+    sink.error(kFaultyPatch, pattern.origin(), "`" + std::string(key) + "` is no regular expression")
+        .got(expression.error());
+    return false;
+  }
+  return re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), expression);
+}
+
+// `app=x,tier!=y,present`: the equality part of a label selector.
+bool matches_labels(const yaml::Node& selector, const yaml::Node& labels, diag::Sink& sink) {
+  if (!selector.is_string()) return true;
+  for (std::string_view term : base::split(selector.as_string(), ',')) {
+    while (term.starts_with(' ')) term.remove_prefix(1);
+    while (term.ends_with(' ')) term.remove_suffix(1);
+    if (term.empty()) {
+      sink.error(kFaultyPatch, selector.origin(), "empty term in a label selector")
+          .expect("`key=value`, `key!=value` or `key`, separated by commas");
+      return false;
+    }
+    const std::size_t equals = term.find('=');
+    if (equals == std::string_view::npos) {
+      if (labels.find(term) == nullptr) return false;
+      continue;
+    }
+    const bool negated = equals > 0 && term[equals - 1] == '!';
+    const std::string_view key = term.substr(0, negated ? equals - 1 : equals);
+    std::string_view value = term.substr(equals + 1);
+    if (!negated && value.starts_with('=')) value.remove_prefix(1);
+    const yaml::Node* label = labels.find(key);
+    const bool same = label != nullptr && label->as_string() == value;
+    if (same == negated) return false;
+  }
+  return true;
+}
+
+bool matches_document(const yaml::Node& target, const Document& document, diag::Sink& sink) {
+  if (document.raw) return false;
+  const yaml::Node& body = document.body;
+  const std::string_view api_version = body.get("apiVersion").as_string();
+  const std::size_t slash = api_version.find('/');
+  const bool core = slash == std::string_view::npos;
+  const std::string_view group = core ? std::string_view() : api_version.substr(0, slash);
+  const std::string_view version = core ? api_version : api_version.substr(slash + 1);
+  return matches(target, "group", group, sink) && matches(target, "version", version, sink) &&
+         matches(target, "kind", body.get("kind").as_string(), sink) &&
+         matches(target, "namespace", body.get({"metadata", "namespace"}).as_string(), sink) &&
+         matches(target, "name", body.get({"metadata", "name"}).as_string(), sink) &&
+         matches(target, "pool", document.pool, sink) &&
+         matches_labels(target.get("labelSelector"), body.get({"metadata", "labels"}), sink);
+}
+
+}  // namespace
+
+yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::Arena& arena) {
+  if (!patch.is_map()) return patch;
+  yaml::MapBuilder merged(target);
+  for (const yaml::Entry& entry : patch.entries()) {
+    const std::string_view key = entry.key.as_string();
+    if (entry.value.is_null()) {
+      merged.remove(key);
+      continue;
+    }
+    const yaml::Node* before = merged.find(key);
+    merged.set(entry.key, merge_patch(before == nullptr ? yaml::Node() : *before, entry.value, arena));
+  }
+  return merged.build(arena, target.is_map() ? target.origin() : patch.origin());
+}
+
+void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
+                     yaml::Arena& arena, diag::Sink& sink) {
+  for (const yaml::Node& item : overrides.items()) {
+    const yaml::Node target = item.get("target");
+    const yaml::Node patch = item.get("patch");
+    const std::size_t errors_before = sink.error_count();
+    std::size_t matched = 0;
+    for (Document& document : documents) {
+      if (!matches_document(target, document, sink)) {
+        if (sink.error_count() != errors_before) break;
+        continue;
+      }
+      ++matched;
+      if (patch.is_map()) {
+        document.body = merge_patch(document.body, patch, arena);
+      } else if (const std::optional<yaml::Node> patched =
+                     json_patch(document.body, patch, arena, sink)) {
+        document.body = *patched;
+      } else {
+        break;
+      }
+    }
+    if (matched != 0 || sink.error_count() != errors_before) continue;
+    std::vector<std::string> kinds;
+    for (const Document& document : documents) {
+      if (!document.raw) kinds.emplace_back(document.body.get("kind").as_string());
+    }
+    std::sort(kinds.begin(), kinds.end());
+    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    diag::Diagnostic& diagnostic =
+        sink.error(kNoMatch, target.is_null() ? item.origin() : target.origin(),
+                   "this override matches no document")
+            .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
+    const yaml::Node kind = target.get("kind");
+    if (kind.is_string() &&
+        std::find(kinds.begin(), kinds.end(), kind.as_string()) == kinds.end()) {
+      diagnostic.did_you_mean(kind.as_string(), kinds);
+    }
+  }
+}
+
+}  // namespace gpuctl::render

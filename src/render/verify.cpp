@@ -1,0 +1,83 @@
+#include "render/verify.hpp"
+
+#include <set>
+
+#include "render/codes.hpp"
+#include "schema/codes.hpp"
+
+namespace gpuctl::render {
+
+namespace {
+
+// Groups that the API server has built in, so that no CRD describes them.
+bool is_built_in_group(std::string_view group) {
+  return group.find('.') == std::string_view::npos || group.ends_with(".k8s.io");
+}
+
+// Every value we wrote must survive defaulting. Gives the first path that does not, or "".
+std::string changed_by_defaults(const yaml::Node& written, const yaml::Node& defaulted,
+                                const std::string& path) {
+  if (written.is_map() && defaulted.is_map()) {
+    for (const yaml::Entry& entry : written.entries()) {
+      const std::string below = path + "." + std::string(entry.key.as_string());
+      const yaml::Node* other = defaulted.find(entry.key);
+      if (other == nullptr) return below;
+      std::string changed = changed_by_defaults(entry.value, *other, below);
+      if (!changed.empty()) return changed;
+    }
+    return "";
+  }
+  if (written.is_list() && defaulted.is_list() && written.size() == defaulted.size()) {
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      std::string changed = changed_by_defaults(written.items()[i], defaulted.items()[i],
+                                                path + "[" + std::to_string(i) + "]");
+      if (!changed.empty()) return changed;
+    }
+    return "";
+  }
+  return yaml::equal(written, defaulted) ? "" : path;
+}
+
+}  // namespace
+
+void verify(const std::vector<Document>& documents, schema::Crds& crds, bool secrets_left_out,
+            diag::Sources& sources, yaml::Arena& arena,
+            diag::Sink& sink) {
+  std::set<std::string> reported;
+  for (const Document& document : documents) {
+    SchemaRef wanted = document.schema_of;
+    if (wanted.empty()) {
+      if (document.raw) continue;
+      const std::string api_version(document.body.get("apiVersion").as_string());
+      const std::size_t slash = api_version.find('/');
+      if (slash == std::string::npos) continue;
+      wanted = {api_version.substr(0, slash), api_version.substr(slash + 1),
+                std::string(document.body.get("kind").as_string())};
+      if (is_built_in_group(wanted.group)) continue;
+    }
+    const schema::Crd* crd = crds.find(wanted.group, wanted.version, wanted.kind, sink);
+    if (crd == nullptr || crd->schema == nullptr) {
+      const std::string name = wanted.group + "/" + wanted.version + " " + wanted.kind;
+      if (reported.insert(name).second) {
+        sink.note(schema::kNoCrd, document.origin, "no CRD for " + name + ": not checked")
+            .suggest("export it from a cluster that has it and give its directory with `--crds`");
+      }
+      continue;
+    }
+    schema::ValidateOptions options;
+    options.subject = document.path + ": ";
+    if (secrets_left_out && document.made_by != nullptr && document.made_by->body->has_secret) {
+      options.exempt = secret_paths(*document.made_by->body);
+    }
+    schema::validate(*crd->schema, document.body, arena, sources, sink, options);
+    const yaml::Node defaulted = schema::apply_defaults(*crd->schema, document.body, arena);
+    const std::string changed = changed_by_defaults(document.body, defaulted, "");
+    if (!changed.empty()) {
+      sink.error(kFaultyDocument, document.origin,
+                 document.path + ": the API server would change `" + changed.substr(1) + "`")
+          .suggest("leave the field out, or give it the value the CRD defaults to");
+    }
+  }
+}
+
+}  // namespace gpuctl::render

@@ -1,0 +1,216 @@
+#include "rule/rule.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "derive/environment.hpp"
+#include "rule/codes.hpp"
+
+namespace gpuctl::rule {
+
+namespace {
+
+const std::vector<std::string> kKeys = {"code",    "severity", "forEach",  "when", "check", "at",
+                                        "message", "label",    "expected", "help", "source"};
+
+bool is_code(std::string_view text) {
+  constexpr std::size_t kCodeBytes = 7;
+  return text.size() == kCodeBytes && text.starts_with("GPU") &&
+         std::all_of(text.begin() + 3, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+std::optional<diag::Severity> parse_severity(std::string_view text) {
+  if (text == "error") return diag::Severity::error;
+  if (text == "warning") return diag::Severity::warning;
+  if (text == "note") return diag::Severity::note;
+  return std::nullopt;
+}
+
+class Compiler {
+ public:
+  Compiler(const catalog::Platform& platform, diag::Sources& sources, diag::Sink& sink)
+      : base_(derive::base_environment(platform)), sources_(sources), sink_(sink) {}
+
+  std::optional<Rule> compile(const yaml::Node& written) {
+    const std::size_t errors_before = sink_.error_count();
+    for (const yaml::Entry& entry : written.entries()) {
+      const std::string key(entry.key.as_string());
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+        sink_.error(kFaultyRule, entry.key.origin(), "unknown key `" + key + "` in a rule")
+            .did_you_mean(key, kKeys);
+      }
+    }
+    Rule rule;
+    rule.written = written;
+    rule.code = written.get("code").as_string();
+    const std::optional<diag::Severity> severity =
+        parse_severity(written.get("severity").as_string());
+    if (!is_code(rule.code) || !severity || written.find("check") == nullptr ||
+        written.find("at") == nullptr || !written.get("message").is_string()) {
+      sink_.error(kFaultyRule, written.origin(), "incomplete rule")
+          .expect("`code: GPUnnnn`, `severity: error | warning | note`, `check`, `at`, `message`");
+      return std::nullopt;
+    }
+    rule.severity = *severity;
+    rule.source = written.get("source").as_string();
+    cel::Environment environment = base_;
+    for (const yaml::Entry& loop : written.get("forEach").entries()) {
+      Rule::Loop compiled{std::string(loop.key.as_string()),
+                          cel::compile_bare(loop.value, environment, sources_, sink_)};
+      cel::Type element;
+      if (compiled.list) element = cel::type_of(*compiled.list.program).element();
+      environment.variables.push_back({compiled.variable, element});
+      rule.loops.push_back(std::move(compiled));
+    }
+    if (const yaml::Node* when = written.find("when")) {
+      rule.when = cel::compile_bare(*when, environment, sources_, sink_);
+    }
+    rule.check = cel::compile_bare(written.get("check"), environment, sources_, sink_);
+    rule.at = cel::compile_bare(written.get("at"), environment, sources_, sink_);
+    if (std::optional<cel::Text> text = this->text(written, "message", environment)) {
+      rule.message = std::move(*text);
+    }
+    rule.label = text(written, "label", environment);
+    rule.expected = text(written, "expected", environment);
+    rule.help = text(written, "help", environment);
+    if (sink_.error_count() != errors_before) return std::nullopt;
+    return rule;
+  }
+
+ private:
+  std::optional<cel::Text> text(const yaml::Node& written, std::string_view key,
+                                const cel::Environment& environment) {
+    const yaml::Node* scalar = written.find(key);
+    if (scalar == nullptr) return std::nullopt;
+    return cel::compile_text(*scalar, environment, sources_, sink_);
+  }
+
+  cel::Environment base_;
+  diag::Sources& sources_;
+  diag::Sink& sink_;
+};
+
+class Checker {
+ public:
+  Checker(std::vector<cel::Value> values, diag::Origin fallback, diag::Sources& sources,
+          yaml::Arena& arena, diag::Sink& sink)
+      : values_(std::move(values)),
+        fallback_(fallback),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink) {}
+
+  void run(const Rule& rule) { loop(rule, 0); }
+
+ private:
+  void loop(const Rule& rule, std::size_t depth) {
+    if (depth == rule.loops.size()) {
+      apply(rule);
+      return;
+    }
+    const std::optional<cel::Value> list = evaluate(rule.loops[depth].list, rule);
+    if (!list || !list->is_node()) return;
+    for (const yaml::Node& item : list->node().items()) {
+      values_.emplace_back(item);
+      loop(rule, depth + 1);
+      values_.pop_back();
+    }
+  }
+
+  void apply(const Rule& rule) {
+    if (rule.when) {
+      const std::optional<cel::Value> when = evaluate(rule.when, rule);
+      if (!when || !when->is_node() || !when->node().as_boolean()) return;
+    }
+    const std::optional<cel::Value> kept = evaluate(rule.check, rule);
+    if (!kept || (kept->is_node() && kept->node().as_boolean())) return;
+    diag::Diagnostic broken;
+    broken.severity = rule.severity;
+    broken.code = rule.code;
+    broken.message = text(rule.message, rule);
+    broken.primary.at = place(rule);
+    if (rule.label) broken.label(text(*rule.label, rule));
+    if (rule.expected) broken.expect(text(*rule.expected, rule));
+    if (rule.help) broken.suggest(text(*rule.help, rule));
+    if (!rule.source.empty()) broken.note("source: " + rule.source);
+    sink_.add(std::move(broken));
+  }
+
+  // Where the blueprint says the value that `at` leads to; the innermost loop item that has a place
+  // when the value itself has none.
+  diag::Origin place(const Rule& rule) {
+    const cel::Outcome outcome = cel::evaluate(*rule.at.program, values_, arena_);
+    if (outcome.ok() && outcome.value.is_node() && known(outcome.value.node().origin())) {
+      return outcome.value.node().origin();
+    }
+    for (std::size_t i = values_.size(); i > derive::kBaseVariables; --i) {
+      const cel::Value& item = values_[i - 1];
+      if (item.is_node() && known(item.node().origin())) return item.node().origin();
+    }
+    return fallback_;
+  }
+
+  bool known(diag::Origin origin) const { return sources_.span(origin) != nullptr; }
+
+  std::string text(const cel::Text& text, const Rule& rule) {
+    const cel::TextOutcome outcome = cel::evaluate(text, values_, arena_);
+    if (outcome.error) {
+      report(*outcome.error, *outcome.at, rule);
+      return {};
+    }
+    return std::string(outcome.value.node().as_string());
+  }
+
+  std::optional<cel::Value> evaluate(const cel::Expression& expression, const Rule& rule) {
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_);
+    if (outcome.ok()) return std::move(outcome.value);
+    report(*outcome.error, expression, rule);
+    return std::nullopt;
+  }
+
+  void report(const cel::EvalError& error, const cel::Expression& expression, const Rule& rule) {
+    // An absent fact is no fault of the rule: it cannot be checked yet.
+    if (error.path.starts_with("facts.")) return;
+    cel::report(error, expression, sources_, sink_).note("in rule " + rule.code);
+  }
+
+  std::vector<cel::Value> values_;
+  diag::Origin fallback_;
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform, diag::Sources& sources,
+                                     diag::Sink& sink) {
+  Compiler compiler(platform, sources, sink);
+  auto rules = std::make_shared<Rules>();
+  std::map<std::string, diag::Origin> seen;
+  bool good = true;
+  for (const yaml::Node& written : platform.rules) {
+    std::optional<Rule> rule = compiler.compile(written);
+    good = good && rule;
+    if (!rule) continue;
+    const auto [first, added] = seen.emplace(rule->code, written.get("code").origin());
+    if (!added) {
+      sink.error(kFaultyRule, written.get("code").origin(), "second rule " + rule->code)
+          .also(first->second, "first rule");
+      good = false;
+    }
+    rules->push_back(std::move(*rule));
+  }
+  return good ? rules : nullptr;
+}
+
+void check(const Rules& rules, const blueprint::Blueprint& blueprint,
+           const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
+           yaml::Arena& arena, diag::Sink& sink) {
+  const derive::Inputs inputs{blueprint.metadata, blueprint.spec, derived.cluster,
+                              blueprint.platform->catalog, facts};
+  Checker checker(inputs.values(), blueprint.metadata.get("name").origin(), sources, arena, sink);
+  for (const Rule& rule : rules) checker.run(rule);
+}
+
+}  // namespace gpuctl::rule

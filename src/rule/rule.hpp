@@ -1,0 +1,41 @@
+// Rules: what an expert would object to, as data. A rule is kept when its `check` is true.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "derive/derive.hpp"
+
+namespace gpuctl::rule {
+
+struct Rule {
+  std::string code;
+  diag::Severity severity = diag::Severity::error;
+  struct Loop {
+    std::string variable;
+    cel::Expression list;
+  };
+  std::vector<Loop> loops;
+  cel::Expression when;
+  cel::Expression check;
+  cel::Expression at;
+  cel::Text message;
+  std::optional<cel::Text> label, expected, help;
+  std::string source;
+  yaml::Node written;
+};
+
+using Rules = std::vector<Rule>;
+
+/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408).
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform, diag::Sources& sources,
+                                     diag::Sink& sink);
+
+/// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
+/// fact are skipped.
+void check(const Rules& rules, const blueprint::Blueprint& blueprint,
+           const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
+           yaml::Arena& arena, diag::Sink& sink);
+
+}  // namespace gpuctl::rule
