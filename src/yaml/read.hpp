@@ -20,6 +20,9 @@ struct ReadLimits {
   std::size_t nodes = 200'000;
   std::size_t scalar_bytes = 1024 * 1024;
   std::size_t aliases = 0;  // uses of anchors; 0 refuses them
+  // Plain scalars that YAML 1.1 and 1.2 read differently (`yes`, `010`, `1:30`) are errors unless
+  // this is set; then `1e3` is a number and the others are strings.
+  bool ambiguous_scalars = false;
 };
 
 /// Limits for published documents such as CRDs, which are larger than anything a user writes.
@@ -35,8 +38,8 @@ std::optional<Node> read(diag::FileId file, diag::Sources& sources, Arena& arena
 std::optional<std::vector<Node>> read_all(diag::FileId file, diag::Sources& sources, Arena& arena,
                                           diag::Sink& sink, const ReadLimits& limits = {});
 
-/// How a scalar stands in the source: `offsets[i]` is the byte offset (in the file) of byte i of the
-/// scalar's value, `offsets[size]` the end. Empty when the origin is no scalar of that value.
+/// How a scalar stands in the source: `offsets[i]` is the byte offset (in the file) of byte i of
+/// the scalar's value, `offsets[size]` the end. Empty when the origin is no scalar of that value.
 std::vector<std::uint32_t> scalar_offsets(const diag::Sources& sources, const Node& scalar);
 
 }  // namespace gpuctl::yaml

@@ -1,0 +1,225 @@
+#include "yaml/scalar.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <string>
+
+#include "base/text.hpp"
+
+namespace gpuctl::yaml {
+
+namespace {
+
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+constexpr bool is_digit_or_underscore(char c) {
+  return is_digit(c) || c == '_';
+}
+
+// Word in the three spellings of the core schema: word, Word, WORD.
+bool is_word(std::string_view text, std::string_view word) {
+  if (text.size() != word.size()) return false;
+  const auto upper = [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; };
+  if (text.front() == word.front()) return text == word;
+  if (text.front() != upper(word.front())) return false;
+  const std::string_view rest = text.substr(1);
+  return rest == word.substr(1) || std::equal(rest.begin(), rest.end(), word.begin() + 1,
+                                              [&](char a, char b) { return a == upper(b); });
+}
+
+std::string_view skip(std::string_view text, bool (*accept)(char)) {
+  const auto* end = std::find_if_not(text.begin(), text.end(), accept);
+  text.remove_prefix(static_cast<std::size_t>(end - text.begin()));
+  return text;
+}
+
+// yyyy-m-d, alone or followed by T or blanks and a time.
+bool is_timestamp(std::string_view text) {
+  const auto number = [&](std::size_t least, std::size_t most) {
+    std::size_t count = 0;
+    while (count < most && count < text.size() && is_digit(text[count])) ++count;
+    text.remove_prefix(count);
+    return count >= least;
+  };
+  const auto dash = [&] {
+    if (!text.starts_with('-')) return false;
+    text.remove_prefix(1);
+    return true;
+  };
+  if (!number(4, 4) || !dash() || !number(1, 2) || !dash() || !number(1, 2)) return false;
+  if (text.empty()) return true;
+  if (text.front() != 'T' && text.front() != 't' && text.front() != ' ' && text.front() != '\t') {
+    return false;
+  }
+  return text.find_first_not_of("0123456789:.TtZz+- \t") == std::string_view::npos;
+}
+
+// digits(:[0-5]?digit)+ with an optional fraction: base 60 of YAML 1.1.
+bool is_sexagesimal(std::string_view unsigned_text) {
+  std::string_view rest = skip(unsigned_text, is_digit_or_underscore);
+  if (rest.size() == unsigned_text.size() || !rest.starts_with(':')) return false;
+  while (rest.starts_with(':')) {
+    rest.remove_prefix(1);
+    if (rest.size() > 1 && rest[0] <= '5' && is_digit(rest[0]) && is_digit(rest[1])) {
+      rest.remove_prefix(2);
+    } else if (!rest.empty() && is_digit(rest[0])) {
+      rest.remove_prefix(1);
+    } else {
+      return false;
+    }
+  }
+  if (rest.starts_with('.')) rest = skip(rest.substr(1), is_digit_or_underscore);
+  return rest.empty();
+}
+
+// [digits][.digits][e[sign]digits], underscores allowed everywhere among the digits.
+Plain classify_decimal(std::string_view text, std::string_view unsigned_text, bool plus) {
+  std::string_view rest = skip(unsigned_text, is_digit_or_underscore);
+  const std::size_t whole = unsigned_text.size() - rest.size();
+  if (rest.empty()) {
+    if (base::parse_integer(text)) return Plain::integer;
+    const bool digits_only = unsigned_text.find('_') == std::string_view::npos;
+    return digits_only && !plus && unsigned_text.front() != '0' ? Plain::too_large
+                                                                : Plain::other_number;
+  }
+  bool dot = false;
+  std::size_t fraction = 0;
+  if (rest.front() == '.') {
+    dot = true;
+    const std::string_view after = skip(rest.substr(1), is_digit_or_underscore);
+    fraction = rest.size() - 1 - after.size();
+    rest = after;
+  }
+  if (whole + fraction == 0) return Plain::string;
+  bool exponent = false;
+  bool exponent_sign = false;
+  if (!rest.empty() && (rest.front() == 'e' || rest.front() == 'E')) {
+    exponent = true;
+    rest.remove_prefix(1);
+    if (rest.starts_with('+') || rest.starts_with('-')) {
+      exponent_sign = true;
+      rest.remove_prefix(1);
+    }
+    const std::string_view after = skip(rest, is_digit);
+    if (after.size() == rest.size()) return Plain::string;
+    rest = after;
+  }
+  if (!rest.empty()) return Plain::string;
+  if (unsigned_text.find('_') != std::string_view::npos) return Plain::other_number;
+  // YAML 1.1 wants a dot and, in an exponent, a sign.
+  return dot && !plus && (!exponent || exponent_sign) ? Plain::real : Plain::other_real;
+}
+
+Plain classify_number(std::string_view text) {
+  std::string_view rest = text;
+  const bool plus = rest.starts_with('+');
+  if (plus || rest.starts_with('-')) rest.remove_prefix(1);
+  if (rest.empty()) return Plain::string;
+  if (rest.front() == '.') {
+    const std::string_view word = rest.substr(1);
+    if (is_word(word, "inf")) return Plain::real;
+    if (rest.size() == text.size() && (word == "nan" || word == "NaN" || word == "NAN")) {
+      return Plain::real;
+    }
+    return classify_decimal(text, rest, plus);
+  }
+  if (!is_digit(rest.front())) return Plain::string;
+  if (rest.size() > 1 && rest[0] == '0' &&
+      std::string_view("xXoObB").find(rest[1]) != std::string_view::npos &&
+      rest.find_first_not_of("0123456789abcdefABCDEF_.pP+-", 2) == std::string_view::npos) {
+    return Plain::other_number;
+  }
+  const Plain decimal = classify_decimal(text, rest, plus);
+  if (decimal != Plain::string) return decimal;
+  if (is_sexagesimal(rest)) return Plain::other_number;
+  if (is_timestamp(text)) return Plain::other_date;
+  return Plain::string;
+}
+
+}  // namespace
+
+Plain classify_plain(std::string_view text) {
+  if (text.empty()) return Plain::null;
+  switch (text.front()) {
+    case '~':
+      return text.size() == 1 ? Plain::null : Plain::string;
+    case '=':
+      return text.size() == 1 ? Plain::other_word : Plain::string;
+    case '<':
+      return text == "<<" ? Plain::other_word : Plain::string;
+    case 't':
+    case 'T':
+      return is_word(text, "true") ? Plain::boolean_true : Plain::string;
+    case 'f':
+    case 'F':
+      return is_word(text, "false") ? Plain::boolean_false : Plain::string;
+    case 'y':
+    case 'Y':
+      return text.size() == 1 || is_word(text, "yes") ? Plain::other_truth : Plain::string;
+    case 'o':
+    case 'O':
+      return is_word(text, "on") || is_word(text, "off") ? Plain::other_truth : Plain::string;
+    case 'n':
+    case 'N':
+      if (is_word(text, "null")) return Plain::null;
+      return text.size() == 1 || is_word(text, "no") ? Plain::other_truth : Plain::string;
+    case '+':
+    case '-':
+    case '.':
+      return classify_number(text);
+    default:
+      return is_digit(text.front()) ? classify_number(text) : Plain::string;
+  }
+}
+
+double parse_real(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  if (text.size() > 1 && text[0] == '.' && (text[1] == 'i' || text[1] == 'I')) {
+    value = std::numeric_limits<double>::infinity();
+  } else if (text.size() > 1 && text[0] == '.' && (text[1] == 'n' || text[1] == 'N')) {
+    value = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    // from_chars leaves the value alone when it is out of range; strtod would need the locale.
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range) {
+      const std::size_t exponent = text.find_first_of("eE");
+      const bool tiny = exponent != std::string_view::npos && exponent + 1 < text.size() &&
+                        text[exponent + 1] == '-';
+      value = tiny ? 0.0 : std::numeric_limits<double>::infinity();
+    }
+  }
+  return negative ? -value : value;
+}
+
+bool is_unprintable(char32_t c) {
+  if (c < 0x20 || (c >= 0x7F && c <= 0x9F)) return true;
+  return c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
+}
+
+bool is_hidden(char32_t c) {
+  return c == 0x00AD || c == 0x061C || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+}
+
+char32_t next_code_point(std::string_view text, std::size_t& at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  if (first < 0x80) {
+    ++at;
+    return first;
+  }
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  char32_t c = first & (0xFFU >> (length + 1));
+  for (std::size_t i = 1; i < length && at + i < text.size(); ++i) {
+    c = (c << 6U) | (byte(at + i) & 0x3FU);
+  }
+  at = std::min(at + length, text.size());
+  return c;
+}
+
+}  // namespace gpuctl::yaml

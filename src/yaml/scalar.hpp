@@ -1,0 +1,42 @@
+// What a plain (unquoted) scalar means. Reader and emitter share this one table, so that whatever
+// the emitter writes plain is a string for the reader too.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace gpuctl::yaml {
+
+enum class Plain : std::uint8_t {
+  string,        // a string for YAML 1.1 and 1.2 readers alike
+  null,          // empty, ~, null, Null, NULL
+  boolean_true,  // true, True, TRUE
+  boolean_false,
+  integer,       // decimal, fits 64 bits
+  too_large,     // decimal integer that does not fit
+  real,          // a floating point number for every reader
+  other_real,    // a floating point number for YAML 1.2, text for some YAML 1.1 readers: 1e3, +1.5
+  other_truth,   // yes, no, on, off, y, n: truth values of YAML 1.1
+  other_number,  // 010, 0x1F, 0o17, +5, 1_000, 1:30: numbers for some readers
+  other_date,    // 2001-01-01: a timestamp of YAML 1.1
+  other_word,    // = and <<: special in YAML 1.1
+};
+
+/// Classifies the text of a plain scalar by the YAML 1.2 core schema, with every text that the
+/// YAML 1.1 type repository (yaml.org/type) takes for something else set apart.
+Plain classify_plain(std::string_view text);
+
+/// The value of a text classified real or other_real.
+double parse_real(std::string_view text);
+
+/// True for control, private formatting and non-characters: what must not stand in YAML as it is.
+/// Covers C0 and C1 controls (tab and line feed too), DEL, U+2028/2029, U+FEFF, U+FFFE/FFFF.
+bool is_unprintable(char32_t c);
+
+/// True for characters nobody sees: bidirectional controls, zero-width characters, soft hyphen.
+bool is_hidden(char32_t c);
+
+/// Decodes the code point at `at` of valid UTF-8 and moves `at` behind it.
+char32_t next_code_point(std::string_view text, std::size_t& at);
+
+}  // namespace gpuctl::yaml

@@ -1,0 +1,126 @@
+#include "yaml/syntax_error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "yaml/codes.hpp"
+
+namespace gpuctl::yaml {
+
+namespace {
+
+struct Wording {
+  std::string_view parser;   // how the parser's message starts
+  std::string_view message;  // ours
+  std::string_view help;     // may be empty
+};
+
+// Messages of yaml-cpp 0.7 (exceptions.h).
+constexpr std::array kWordings = {
+    Wording{"illegal map value", "a second `: ` on this line, or a value where none may stand",
+            "quote a text that contains `: `, or check the indentation"},
+    Wording{"illegal map key", "a key may not stand here", "check the indentation"},
+    Wording{"illegal block entry", "a list item `- ` may not stand here",
+            "put the list on lines of its own below the key"},
+    Wording{"end of map not found", "this line belongs to no mapping above it",
+            "check the indentation: all keys of a mapping start in the same column"},
+    Wording{"end of map flow not found", "`{` is not closed, or an entry in it ends wrongly",
+            "close it with `}`, and quote texts in it that contain `{}[],`"},
+    Wording{"end of sequence not found", "this line belongs to no list above it",
+            "check the indentation: all `- ` of a list start in the same column"},
+    Wording{"end of sequence flow not found", "`[` is not closed, or an item in it ends wrongly",
+            "close it with `]`, and quote texts in it that contain `{}[],`"},
+    Wording{"illegal flow end", "a closing bracket without its opening one", ""},
+    Wording{"illegal tab when looking for indentation", "a tab in the indentation",
+            "indent with spaces"},
+    Wording{"unknown token", "a character that may not start a value",
+            "quote a text that starts with `@`, a backquote or `%`"},
+    Wording{"illegal EOF in scalar", "the file ends inside a quoted text", "close the quote"},
+    Wording{"illegal document indicator in scalar", "`---` or `...` inside a quoted text",
+            "close the quote before it"},
+    Wording{"unknown escape character", "an unknown escape in a double-quoted text",
+            "write `\\\\` for a backslash, or use single quotes"},
+    Wording{"bad character found while scanning hex number", "an escape with too few hex digits",
+            "`\\x` takes 2, `\\u` 4 and `\\U` 8 hexadecimal digits"},
+    Wording{"invalid unicode", "an escape that is no character",
+            "write characters over U+FFFF as such, or as `\\U` with 8 digits"},
+    Wording{"the referenced anchor is not defined", "an alias to an anchor that does not exist",
+            "quote a text that starts with `*`"},
+    Wording{"alias not found after *", "`*` without the name of an anchor",
+            "quote a text that starts with `*`"},
+    Wording{"anchor not found after &", "`&` without a name", "quote a text that starts with `&`"},
+    Wording{"illegal character found while scanning alias", "an alias with a bad name",
+            "quote a text that starts with `*`"},
+    Wording{"illegal character found while scanning anchor", "an anchor with a bad name",
+            "quote a text that starts with `&`"},
+    Wording{"aliases can't have any content", "an alias with a value behind it", ""},
+    Wording{"cannot assign multiple tags", "two tags on one value", ""},
+    Wording{"cannot assign multiple anchors", "two anchors on one value", ""},
+    Wording{"cannot set zero indentation", "a block text with indentation 0", ""},
+    Wording{"unexpected character in block scalar", "text behind `|` or `>`",
+            "start the text on the next line"},
+    Wording{"bad YAML version", "a `%YAML` line with a bad version", "remove the line"},
+    Wording{"YAML major version too large", "a `%YAML` line with an unknown version",
+            "remove the line"},
+    Wording{"repeated YAML directive", "two `%YAML` lines", "remove one of them"},
+};
+
+std::string_view line_at(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, text.find('\n', at) - begin);
+}
+
+// The parser often notices on the next line, so the last line with content counts too.
+bool near_expression(std::string_view text, std::size_t at) {
+  at = std::min(at, text.size());
+  if (line_at(text, at).find("${") != std::string_view::npos) return true;
+  const std::string_view line = line_at(text, at);
+  const std::size_t begin = static_cast<std::size_t>(line.data() - text.data());
+  if (text.substr(begin, at - begin).find_first_not_of(" \t\r") != std::string_view::npos) {
+    return false;
+  }
+  const std::size_t content = text.substr(0, begin).find_last_not_of(" \t\r\n");
+  return content != std::string_view::npos &&
+         line_at(text, content).find("${") != std::string_view::npos;
+}
+
+}  // namespace
+
+void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place,
+                         diag::Sources& sources, diag::Sink& sink) {
+  const std::string_view text = sources.file_text(place.file);
+  std::size_t at = std::min(place.at, text.size());
+  // At the end of the text: show the last character there is.
+  if (at == text.size()) {
+    const std::size_t last = text.find_last_not_of(" \t\r\n");
+    if (last != std::string_view::npos) at = last + 1;
+  }
+  const std::size_t end = at < text.size() && text[at] != '\n' && text[at] != '\r' ? at + 1 : at;
+  const diag::Origin origin =
+      sources.add_span(place.file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end));
+  const bool expression = near_expression(text, place.at);
+  const auto* wording = std::find_if(kWordings.begin(), kWordings.end(), [&](const Wording& w) {
+    return message.starts_with(w.parser) &&
+           // "end of map not found" is no prefix of "end of map flow not found", but be exact.
+           (message.size() == w.parser.size() || message[w.parser.size()] != ' ' ||
+            w.parser.find("end of") == std::string_view::npos);
+  });
+  const bool known = wording != kWordings.end();
+  diag::Diagnostic& diagnostic =
+      sink.error(kSyntax, origin,
+                 known ? std::string(wording->message) : "not valid YAML: " + std::string(message));
+  if (known && !expression) {
+    if (!wording->help.empty()) diagnostic.suggest(std::string(wording->help));
+  }
+  diagnostic.also(place.open_collection, "opened here");
+  if (expression) {
+    diagnostic.suggest(
+        "quote the expression: `\"${...}\"` is needed where it contains `: ` or ` #`, starts with "
+        "a quote, or stands inside `[...]` or `{...}`");
+  }
+}
+
+}  // namespace gpuctl::yaml
