@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""All that the samples render stands up to the published CRDs, with either GitOps engine.
+
+Needs the published schemas beside the project (../shared/schemas). The version line of an
+operator that a cluster uses is read from its lock; its CRDs come before the newest ones.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from interop.variants import engines, write_variant  # noqa: E402
+from support.program import SHARED, Tally, arguments, environment, run, samples, skip  # noqa: E402
+
+SCHEMAS = SHARED / "schemas"
+
+
+def lines_of(cluster):
+    """Folders of CRDs for the operator lines that the cluster's lock and facts name."""
+    text = "".join((cluster / name).read_text() for name in ("gpuctl.lock", "cluster.yaml")
+                   if (cluster / name).exists())
+    lines = set(re.findall(r"\bv(\d+\.\d+)(?:\.\d+)?\b", text))
+    found = []
+    for folder in sorted((SCHEMAS / "nvidia").iterdir()):
+        match = re.fullmatch(r"[a-z-]+-v(\d+\.\d+)\.\d+", folder.name)
+        if folder.is_dir() and match and match[1] in lines:
+            found.append(folder)
+    return found
+
+
+def crd_options(cluster):
+    folders = [*lines_of(cluster), SCHEMAS / "nvidia", SCHEMAS / "openshift", SCHEMAS / "gitops"]
+    return [word for folder in folders for word in ("--crds", folder)]
+
+
+def kinds_of(folder):
+    """(apiVersion, kind) of every rendered object below layers/ and the engine's folder."""
+    found = set()
+    for path in folder.rglob("*.yaml"):
+        text = path.read_text()
+        version = re.search(r"^apiVersion: (\S+)$", text, re.M)
+        kind = re.search(r"^kind: (\S+)$", text, re.M)
+        if version and kind and path.name != "kustomization.yaml":
+            found.add((version[1].strip("\"'"), kind[1].strip("\"'")))
+    return found
+
+
+def known_kinds(options):
+    """(group, kind) of every CRD that the options bring."""
+    found = set()
+    for folder in options[1::2]:
+        for path in folder.glob("*.yaml"):
+            text = path.read_text()
+            found.update(zip(re.findall(r"^  group: (\S+)$", text, re.M),
+                             re.findall(r"^    kind: (\S+)$", text, re.M)))
+    return found
+
+
+def check(tally, gpuctl, blueprint, scratch, what):
+    env = environment(scratch)
+    out = scratch / "out"
+    done = run([gpuctl, "render", blueprint, "-o", out], env=env)
+    if not tally.check(done.returncode == 0, f"{what}: render: {done.stderr.decode()}"):
+        return
+    clusters = [path.parent for path in out.rglob("gpuctl.lock")]
+    tally.check(len(clusters) == 1, f"{what}: {len(clusters)} locks")
+    for cluster in clusters:
+        options = crd_options(cluster)
+        # Custom kinds without a published schema would pass unseen.
+        known = known_kinds(options)
+        for version, kind in sorted(kinds_of(cluster / "layers")):
+            group, slash, _ = version.partition("/")
+            if slash and "." in group and not group.endswith(".k8s.io"):
+                tally.check((group, kind) in known, f"{what}: no published schema for {version} {kind}")
+        for command in (["validate", blueprint, "--strict"],
+                        ["render", blueprint, "-o", scratch / "checked"]):
+            done = run([gpuctl, *command, *options], env=env)
+            text = done.stderr.decode()
+            tally.check(done.returncode == 0 and "warning[" not in text and "error[" not in text,
+                        f"{what}: {command[0]} --crds: exit code {done.returncode}\n{text}")
+        check_bites(tally, gpuctl, blueprint, scratch, options, what)
+
+
+def check_bites(tally, gpuctl, blueprint, scratch, options, what):
+    """The same run with one field too many has to fail, or the CRDs were not looked at."""
+    text = blueprint.read_text()
+    patch = ("    - target: {kind: Subscription}\n"
+             "      patch: {spec: {noSuchField: 1}}\n")
+    if re.search(r"^  overrides:$", text, re.M):
+        text = re.sub(r"^  overrides:\n", "  overrides:\n" + patch, text, flags=re.M)
+    else:
+        text = text.rstrip("\n") + "\n  overrides:\n" + patch
+    broken = blueprint.with_name("broken-" + blueprint.name)
+    broken.write_text(text)
+    facts = blueprint.with_name(blueprint.stem + ".facts.yaml")
+    command = [gpuctl, "render", broken, "-o", scratch / "broken"]
+    command += ["--facts", facts] if facts.exists() else []
+    without = run(command, env=environment(scratch))
+    tally.check(without.returncode == 0, f"{what}: without CRDs: {without.stderr.decode()}")
+    done = run([*command, *options], env=environment(scratch))
+    tally.check(done.returncode == 1 and b"noSuchField" in done.stderr,
+                f"{what}: a field that the CRD does not have was let through: {done.stderr.decode()}")
+    broken.unlink()
+
+
+def main():
+    gpuctl = arguments(__doc__).gpuctl
+    if not SCHEMAS.exists():
+        skip("published CRDs", "../shared/schemas is absent")
+    tally = Tally()
+    with tempfile.TemporaryDirectory(prefix="crds-") as temporary:
+        for sample in samples():
+            for engine in engines():
+                scratch = pathlib.Path(temporary) / f"{sample.stem}-{engine}"
+                scratch.mkdir()
+                blueprint = write_variant(sample, engine, scratch / "in")
+                check(tally, gpuctl, blueprint, scratch, f"{sample.stem} with {engine}")
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()

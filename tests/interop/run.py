@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What the samples render is read by others as it was meant.
+
+Every folder with a kustomization.yaml, with either GitOps engine, is built by kustomize and by
+kubectl. Both must accept it, agree with each other, and give exactly the objects that stand in
+the folder's files, field by field, as kubectl reads them.
+"""
+
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from interop.tools import kubectl, kustomize  # noqa: E402
+from interop.variants import engines, write_variant  # noqa: E402
+from support.program import Tally, arguments, environment, run, samples  # noqa: E402
+
+KUSTOMIZATION = "kustomization.yaml"
+
+
+def parse_json_stream(text):
+    """JSON values that stand one after the other; lists are taken apart."""
+    decoder, at, found = json.JSONDecoder(), 0, []
+    while at < len(text.rstrip()):
+        value, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+        found += value["items"] if value.get("kind") == "List" else [value]
+    return found
+
+
+def identity(value):
+    metadata = value.get("metadata", {})
+    return (value.get("apiVersion"), value.get("kind"), metadata.get("namespace"),
+            metadata.get("name"))
+
+
+def as_objects(program, scratch, yaml):
+    """Identity -> object, as kubectl reads the text. It works without a cluster: taking away an
+    annotation that is not there changes nothing but an empty `annotations`."""
+    source = scratch / "objects.yaml"
+    source.write_bytes(yaml)
+    done = run([program, "annotate", "--local", "-f", source, "-o", "json", "gpuctl.dev/none-"],
+               env=environment(scratch))
+    if done.returncode != 0:
+        raise ValueError(done.stderr.decode())
+    found = {}
+    for value in parse_json_stream(done.stdout.decode()):
+        if not value["metadata"].get("annotations", True):
+            del value["metadata"]["annotations"]
+        if identity(value) in found:
+            raise ValueError(f"{identity(value)} is there twice")
+        found[identity(value)] = value
+    return found
+
+
+def resources_of(folder):
+    """The files that the kustomization lists, folders among them followed."""
+    text = (folder / KUSTOMIZATION).read_text()
+    section = re.search(r"^resources:\n((?:[ ]*- .*\n?)*)", text, re.M)
+    found = []
+    for name in re.findall(r"- (.*)", section[1]) if section else []:
+        path = folder / name.strip().strip("\"'")
+        found += resources_of(path) if path.is_dir() else [path]
+    return found
+
+
+def check_folder(tally, programs, folder, scratch, what):
+    listed = resources_of(folder)
+    tally.check(bool(listed), f"{what}: lists nothing")
+    beside = {path for path in folder.iterdir() if path.suffix == ".yaml"} - {folder / KUSTOMIZATION}
+    tally.check(beside <= set(listed), f"{what}: not listed: {sorted(beside - set(listed))}")
+    try:
+        files = as_objects(programs["kubectl"], scratch,
+                           b"---\n".join(path.read_bytes() for path in listed))
+        built = {}
+        for name, command in (("kustomize", [programs["kustomize"], "build", folder]),
+                              ("kubectl", [programs["kubectl"], "kustomize", folder])):
+            done = run(command, env=environment(scratch))
+            tally.check(done.returncode == 0 and not done.stderr,
+                        f"{what}: {name}: {done.stderr.decode()}")
+            built[name] = as_objects(programs["kubectl"], scratch, done.stdout)
+    except (OSError, ValueError) as problem:
+        tally.check(False, f"{what}: {problem}")
+        return 0
+    tally.check(len(files) == len(listed), f"{what}: {len(listed)} files, {len(files)} objects")
+    for name, objects in built.items():
+        wrong = sorted(str(key) for key in set(files) | set(objects)
+                       if files.get(key) != objects.get(key))
+        tally.check(not wrong, f"{what}: {name} gives something else for {wrong}")
+    return len(files)
+
+
+def main():
+    gpuctl = arguments(__doc__).gpuctl
+    programs = {"kustomize": kustomize(), "kubectl": kubectl()}
+    tally = Tally()
+    objects = folders = 0
+    with tempfile.TemporaryDirectory(prefix="interop-") as temporary:
+        for sample in samples():
+            for engine in engines():
+                what = f"{sample.stem} with {engine}"
+                scratch = pathlib.Path(temporary) / f"{sample.stem}-{engine}"
+                scratch.mkdir()
+                blueprint = write_variant(sample, engine, scratch / "in")
+                done = run([gpuctl, "render", blueprint, "-o", scratch / "out"],
+                           env=environment(scratch))
+                if not tally.check(done.returncode == 0, f"{what}: {done.stderr.decode()}"):
+                    continue
+                found = sorted(path.parent for path in (scratch / "out").rglob(KUSTOMIZATION))
+                tally.check(len(found) > 2, f"{what}: only {len(found)} kustomizations")
+                for folder in found:
+                    name = folder.relative_to(scratch / "out")
+                    objects += check_folder(tally, programs, folder, scratch, f"{what}: {name}")
+                    folders += 1
+    print(f"{objects} objects in {folders} folders")
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
