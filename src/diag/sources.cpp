@@ -6,10 +6,17 @@
 
 namespace gpuctl::diag {
 
+namespace {
+// Numbers left free above a parent, so that a fault in knowledge that is compiled late can still
+// add its span there.
+constexpr std::uint32_t kSpareSpans = 1U << 20U;
+constexpr std::uint32_t kSpareFiles = 1U << 12U;
+}  // namespace
+
 Sources::Sources(const Sources* parent)
     : parent_(parent),
-      span_base_(parent == nullptr ? 0 : parent->span_count()),
-      file_base_(parent == nullptr ? 0 : parent->file_count()) {}
+      span_base_(parent == nullptr ? 0 : parent->span_count() + kSpareSpans),
+      file_base_(parent == nullptr ? 0 : parent->file_count() + kSpareFiles) {}
 
 Sources::Sources(std::span<const FileView> files, std::span<const Span> spans)
     : frozen_files_(files), frozen_spans_(spans) {}

@@ -45,7 +45,8 @@ struct FileView {
 class Sources {
  public:
   Sources() = default;
-  /// A table on top of `parent`, which must outlive it and must not change any more.
+  /// A table on top of `parent`, which must outlive it. The parent may still grow a little (a fault
+  /// found late), but not while another thread reads it.
   explicit Sources(const Sources* parent);
   /// A root table over files and spans that live for the whole run. Span i has origin i + 1.
   Sources(std::span<const FileView> files, std::span<const Span> spans);
@@ -65,7 +66,7 @@ class Sources {
   /// The whole line `line` (one-based) without its line break.
   std::string_view line_text(FileId file, std::uint32_t line) const;
 
-  /// Spans and files held by this table and its parents.
+  /// One more than the highest number in use, spare numbers of parents included.
   std::uint32_t span_count() const { return span_base_ + static_cast<std::uint32_t>(own_span_count()); }
   std::uint32_t file_count() const { return file_base_ + static_cast<std::uint32_t>(own_file_count()); }
 

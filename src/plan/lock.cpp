@@ -1,0 +1,79 @@
+#include "plan/lock.hpp"
+
+#include "plan/codes.hpp"
+#include "yaml/emit.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::plan {
+
+namespace {
+constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+}
+
+std::string write_lock(const Lock& lock, const std::string& cluster) {
+  yaml::Arena arena;
+  const auto string = [&](std::string_view text) { return arena.string(text); };
+  yaml::MapBuilder out;
+  out.set(arena, "apiVersion", string(kApiVersion));
+  out.set(arena, "kind", string("Lock"));
+  yaml::MapBuilder metadata;
+  metadata.set(arena, "name", string(cluster));
+  out.set(arena, "metadata", metadata.build(arena));
+  out.set(arena, "tool", string(lock.tool));
+  out.set(arena, "catalog", string(lock.catalog));
+  out.set(arena, "input", string(lock.input));
+  std::vector<yaml::Entry> choices;
+  for (const derive::Choice& choice : lock.choices) {
+    yaml::MapBuilder row;
+    row.set(arena, "value", choice.value);
+    if (!choice.because.empty()) row.set(arena, "because", string(choice.because));
+    choices.push_back(arena.entry(choice.path, row.build(arena)));
+  }
+  out.set(arena, "choices", arena.map(choices));
+  std::vector<yaml::Entry> files;
+  for (const auto& [path, file] : lock.files) {
+    yaml::MapBuilder row;
+    row.set(arena, "sha256", string(file.sha256));
+    if (!file.made_by.empty()) row.set(arena, "template", string(file.made_by));
+    files.push_back(arena.entry(path, row.build(arena)));
+  }
+  out.set(arena, "files", arena.map(files));
+  return yaml::emit(out.build(arena));
+}
+
+std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::Arena& arena,
+                              diag::Sink& sink) {
+  const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
+  if (!document) return std::nullopt;
+  if (document->get("apiVersion").as_string() != kApiVersion ||
+      document->get("kind").as_string() != "Lock" || !document->get("files").is_map()) {
+    sink.error(kFaultyLock, document->origin(), "this file is no lock of gpuctl")
+        .expect("`apiVersion: " + std::string(kApiVersion) + "`, `kind: Lock` and `files`")
+        .suggest("restore the file from Git history; it says which files gpuctl may change");
+    return std::nullopt;
+  }
+  Lock lock;
+  lock.tool = document->get("tool").as_string();
+  lock.catalog = document->get("catalog").as_string();
+  lock.input = document->get("input").as_string();
+  for (const yaml::Entry& choice : document->get("choices").entries()) {
+    lock.choices.push_back({std::string(choice.key.as_string()), choice.value.get("value"),
+                            std::string(choice.value.get("because").as_string()), true});
+  }
+  for (const yaml::Entry& row : document->get("files").entries()) {
+    lock.files[std::string(row.key.as_string())] = {
+        std::string(row.value.get("sha256").as_string()),
+        std::string(row.value.get("template").as_string())};
+  }
+  return lock;
+}
+
+yaml::Node kept_choices(const Lock& lock, yaml::Arena& arena) {
+  std::vector<yaml::Entry> entries;
+  for (const derive::Choice& choice : lock.choices) {
+    entries.push_back(arena.entry(choice.path, choice.value));
+  }
+  return arena.map(entries);
+}
+
+}  // namespace gpuctl::plan

@@ -1,0 +1,39 @@
+// The lock of a cluster: which tool and knowledge made the files, from which input, with which
+// choices, and the digest of every managed file.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "derive/derive.hpp"
+
+namespace gpuctl::plan {
+
+inline constexpr std::string_view kLockFile = "gpuctl.lock";
+
+struct LockedFile {
+  std::string sha256;
+  std::string made_by;  // path of the template; empty for extra manifests
+};
+
+struct Lock {
+  std::string tool;     // version of gpuctl
+  std::string catalog;  // digest of the knowledge
+  std::string input;    // digest of blueprint, facts and extra manifests
+  std::vector<derive::Choice> choices;
+  std::map<std::string, LockedFile> files;  // by path below the cluster's directory
+};
+
+/// The bytes of the lock file.
+std::string write_lock(const Lock& lock, const std::string& cluster);
+
+/// Reads a lock; nothing after a diagnostic (GPU01xx, GPU0611).
+std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::Arena& arena,
+                              diag::Sink& sink);
+
+/// The choices as derive::derive() takes them: a map from path to value.
+yaml::Node kept_choices(const Lock& lock, yaml::Arena& arena);
+
+}  // namespace gpuctl::plan

@@ -1,0 +1,104 @@
+#include "plan/plan.hpp"
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "plan/codes.hpp"
+
+namespace gpuctl::plan {
+
+ClusterFiles assemble(const render::Rendered& rendered, const std::string& stage,
+                      const std::string& name, Lock lock) {
+  ClusterFiles out;
+  out.directory = "clusters/" + stage + "/" + name;
+  for (const render::Document& document : rendered.documents) {
+    std::string content = render::bytes(document);
+    lock.files[document.path] = {base::sha256_hex(content),
+                                 document.made_by == nullptr ? "" : document.made_by->path};
+    out.files[document.path] = std::move(content);
+  }
+  out.files[std::string(kLockFile)] = write_lock(lock, name);
+  return out;
+}
+
+std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const Present& present,
+                            const std::vector<render::Withheld>& withheld, const Options& options,
+                            diag::Sink& sink) {
+  std::vector<Change> changes;
+  const auto locked = [&](const std::string& path) {
+    const auto found = old == nullptr ? std::map<std::string, LockedFile>::const_iterator()
+                                      : old->files.find(path);
+    return old == nullptr || found == old->files.end() ? nullptr : &found->second;
+  };
+  const auto full = [&](const std::string& path) { return wanted.directory + "/" + path; };
+  for (const auto& [path, content] : wanted.files) {
+    if (present.same(path, content)) continue;
+    const std::optional<std::string> there = present.read(path);
+    if (!there) {
+      changes.push_back({Change::Kind::create, path});
+      continue;
+    }
+    const LockedFile* lock = locked(path);
+    const bool is_lock = path == kLockFile;
+    if (!is_lock && !options.take_over) {
+      if (lock == nullptr) {
+        sink.error(kForeign, diag::kNoOrigin, "`" + full(path) + "` is in the way and not ours")
+            .expect("no file, or one that the lock lists")
+            .suggest("move the file away, or give `--take-over` to overwrite it");
+        continue;
+      }
+      if (base::sha256_hex(*there) != lock->sha256) {
+        sink.error(kEdited, diag::kNoOrigin, "`" + full(path) + "` was edited by hand")
+            .suggest("make the change in the blueprint (a field, or `overrides`), or give "
+                     "`--take-over` to overwrite the file");
+        continue;
+      }
+    }
+    changes.push_back({Change::Kind::update, path});
+  }
+  if (old != nullptr) {
+    for (const auto& [path, lock] : old->files) {
+      if (wanted.files.contains(path)) continue;
+      const auto waits = std::find_if(withheld.begin(), withheld.end(), [&](const auto& item) {
+        return item.template_name == lock.made_by;
+      });
+      if (waits != withheld.end()) {
+        sink.error(kWithheldManaged, diag::kNoOrigin,
+                   "`" + full(path) + "` exists, but is withheld now: the fact `" + waits->fact +
+                       "` is missing")
+            .suggest(waits->obtain.empty() ? "give the facts with `--facts FILE`"
+                                           : "restore the fact: " + waits->obtain);
+        continue;
+      }
+      const std::optional<std::string> there = present.read(path);
+      if (!there) continue;
+      if (!options.take_over && base::sha256_hex(*there) != lock.sha256) {
+        sink.error(kEdited, diag::kNoOrigin,
+                   "`" + full(path) + "` is no longer wanted, but was edited by hand")
+            .suggest("remove it yourself, or give `--take-over`");
+        continue;
+      }
+      changes.push_back({Change::Kind::remove, path});
+    }
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.path < b.path; });
+  return changes;
+}
+
+std::string summary(const std::vector<Change>& changes) {
+  if (changes.empty()) return "no change";
+  std::string out;
+  const auto count = [&](Change::Kind kind, const char* verb) {
+    const auto number = std::count_if(changes.begin(), changes.end(),
+                                      [&](const Change& change) { return change.kind == kind; });
+    if (number == 0) return;
+    out += (out.empty() ? "" : ", ") + std::to_string(number) + " " + verb;
+  };
+  count(Change::Kind::create, "created");
+  count(Change::Kind::update, "updated");
+  count(Change::Kind::remove, "removed");
+  return out;
+}
+
+}  // namespace gpuctl::plan
