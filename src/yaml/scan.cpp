@@ -93,18 +93,23 @@ class Walk {
     return breaks > 1 || take(" ", first);
   }
 
-  bool at_line_end() const {
-    std::size_t at = at_;
-    while (at < text_.size() && is_blank(text_[at])) ++at;
-    return break_at(at) != 0;
+  // At a blank or a break: folds when the line ends here, otherwise takes the blanks as they are.
+  bool space() {
+    std::size_t end = at_;
+    while (end < text_.size() && is_blank(text_[end])) ++end;
+    if (break_at(end) != 0) return fold();
+    for (; at_ < end; ++at_) {
+      if (!take(text_.substr(at_, 1), at_)) return false;
+    }
+    return true;
   }
 
   bool plain() {
     while (!done()) {
       if (at_ >= text_.size()) return false;
       const char c = text_[at_];
-      if ((is_blank(c) || c == '\n' || c == '\r') && at_line_end()) {
-        if (!fold()) return false;
+      if (is_blank(c) || break_at(at_) != 0) {
+        if (!space()) return false;
       } else if (c == value_[used_]) {
         note(at_);
         ++used_;
@@ -128,8 +133,8 @@ class Walk {
         value_end_ = at_;
         end_ = at_ + 1;
         return done() ? Match::yes : Match::no;
-      } else if ((is_blank(c) || c == '\n' || c == '\r') && at_line_end()) {
-        if (!fold()) return Match::no;
+      } else if (is_blank(c) || break_at(at_) != 0) {
+        if (!space()) return Match::no;
       } else {
         if (!take(text_.substr(at_, 1), at_)) return Match::no;
         ++at_;
@@ -151,8 +156,8 @@ class Walk {
       if (c == '\\') {
         if (at_ + 1 >= text_.size()) break;
         if (!escape()) return Match::no;
-      } else if ((is_blank(c) || c == '\n' || c == '\r') && at_line_end()) {
-        if (!fold()) return Match::no;
+      } else if (is_blank(c) || break_at(at_) != 0) {
+        if (!space()) return Match::no;
       } else {
         if (!take(text_.substr(at_, 1), at_)) return Match::no;
         ++at_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "yaml/codes.hpp"
+#include "yaml/scan.hpp"
 
 namespace gpuctl::yaml {
 
@@ -32,8 +33,7 @@ constexpr std::array kWordings = {
     Wording{"end of sequence flow not found", "`[` is not closed, or an item in it ends wrongly",
             "close it with `]`, and quote texts in it that contain `{}[],`"},
     Wording{"illegal flow end", "a closing bracket without its opening one", ""},
-    Wording{"illegal tab when looking for indentation", "a tab in the indentation",
-            "indent with spaces"},
+    Wording{"illegal tab", "a tab in the indentation", "indent with spaces"},
     Wording{"unknown token", "a character that may not start a value",
             "quote a text that starts with `@`, a backquote or `%`"},
     Wording{"illegal EOF in scalar", "the file ends inside a quoted text", "close the quote"},
@@ -87,39 +87,97 @@ bool near_expression(std::string_view text, std::size_t at) {
          line_at(text, content).find("${") != std::string_view::npos;
 }
 
+// The part of the line before `at`.
+std::string_view line_before(std::string_view text, std::size_t at) {
+  const std::string_view line = line_at(text, at);
+  return line.substr(
+      0, std::min(at, text.size()) - static_cast<std::size_t>(line.data() - text.data()));
+}
+
+// Offset of a quote behind `at` that is opened and never closed, or npos.
+std::size_t find_open_quote(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    at = skip_separation(text, at);
+    if (at >= text.size()) break;
+    const char quote = text[at];
+    if (quote != '"' && quote != '\'') {
+      // Inside a word a quote is a character like any other.
+      at = std::min(text.find_first_of(" \t\r\n[]{},", at + 1), text.size());
+      while (at < text.size() && std::string_view("[]{},").find(text[at]) != std::string::npos)
+        ++at;
+      continue;
+    }
+    const std::size_t opened = at++;
+    for (bool open = true; open; ++at) {
+      if (at >= text.size()) return opened;
+      if (quote == '"' && text[at] == '\\') {
+        ++at;
+      } else if (text[at] == quote) {
+        open = text.substr(at + 1).starts_with(quote) && quote == '\'';
+        if (open) ++at;
+      }
+    }
+  }
+  return std::string_view::npos;
+}
+
+// What the parser's message alone does not tell; nullptr when it says enough.
+const Wording* better_wording(std::string_view message, std::string_view before) {
+  static constexpr Wording kTab = {"", "a tab in the indentation", "indent with spaces"};
+  static constexpr Wording kBehind = {"", "text behind a complete value",
+                                      "put the whole text in quotes, or start a new line"};
+  const std::size_t content = before.find_first_not_of(" \t");
+  if (before.substr(0, content).find('\t') != std::string_view::npos) return &kTab;
+  const bool block_end =
+      message == "end of map not found" || message == "end of sequence not found";
+  return block_end && before.find_first_not_of(" -") != std::string_view::npos ? &kBehind : nullptr;
+}
+
+const Wording* find_wording(std::string_view message) {
+  const auto* found = std::find_if(kWordings.begin(), kWordings.end(), [&](const Wording& wording) {
+    return message.starts_with(wording.parser);
+  });
+  return found == kWordings.end() ? nullptr : found;
+}
+
+constexpr std::string_view kQuoteExpression =
+    "quote the expression: `\"${...}\"` is needed where it contains `: ` or ` #`, starts with a "
+    "quote, or stands inside `[...]` or `{...}`";
+
 }  // namespace
 
 void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place,
                          diag::Sources& sources, diag::Sink& sink) {
   const std::string_view text = sources.file_text(place.file);
+  const auto span = [&](std::size_t begin, std::size_t end) {
+    return sources.add_span(place.file, static_cast<std::uint32_t>(begin),
+                            static_cast<std::uint32_t>(end));
+  };
+  if (message.starts_with("illegal EOF in scalar")) {
+    const std::size_t quote = find_open_quote(text, place.progress);
+    if (quote != std::string_view::npos) {
+      sink.error(kUnterminated, span(quote, quote + 1), "this quote is never closed")
+          .label("opened here");
+      return;
+    }
+  }
   std::size_t at = std::min(place.at, text.size());
-  // At the end of the text: show the last character there is.
-  if (at == text.size()) {
-    const std::size_t last = text.find_last_not_of(" \t\r\n");
-    if (last != std::string_view::npos) at = last + 1;
+  if (text.substr(at).find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    // At the end of the text: show the end of what there is.
+    at = text.find_last_not_of(" \t\r\n") + 1;
   }
-  const std::size_t end = at < text.size() && text[at] != '\n' && text[at] != '\r' ? at + 1 : at;
-  const diag::Origin origin =
-      sources.add_span(place.file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end));
-  const bool expression = near_expression(text, place.at);
-  const auto* wording = std::find_if(kWordings.begin(), kWordings.end(), [&](const Wording& w) {
-    return message.starts_with(w.parser) &&
-           // "end of map not found" is no prefix of "end of map flow not found", but be exact.
-           (message.size() == w.parser.size() || message[w.parser.size()] != ' ' ||
-            w.parser.find("end of") == std::string_view::npos);
-  });
-  const bool known = wording != kWordings.end();
+  const bool at_character = at < text.size() && text[at] != '\n' && text[at] != '\r';
+  const Wording* wording = better_wording(message, line_before(text, at));
+  if (wording == nullptr) wording = find_wording(message);
   diag::Diagnostic& diagnostic =
-      sink.error(kSyntax, origin,
-                 known ? std::string(wording->message) : "not valid YAML: " + std::string(message));
-  if (known && !expression) {
-    if (!wording->help.empty()) diagnostic.suggest(std::string(wording->help));
-  }
+      sink.error(kSyntax, span(at, at_character ? at + 1 : at),
+                 wording != nullptr ? std::string(wording->message)
+                                    : "not valid YAML: " + std::string(message));
   diagnostic.also(place.open_collection, "opened here");
-  if (expression) {
-    diagnostic.suggest(
-        "quote the expression: `\"${...}\"` is needed where it contains `: ` or ` #`, starts with "
-        "a quote, or stands inside `[...]` or `{...}`");
+  if (near_expression(text, at)) {
+    diagnostic.suggest(std::string(kQuoteExpression));
+  } else if (wording != nullptr && !wording->help.empty()) {
+    diagnostic.suggest(std::string(wording->help));
   }
 }
 

@@ -13,6 +13,7 @@ namespace gpuctl::yaml {
 struct SyntaxErrorPlace {
   diag::FileId file = 0;
   std::size_t at = 0;                              // byte offset in the file
+  std::size_t progress = 0;                        // offset up to which values were read
   diag::Origin open_collection = diag::kNoOrigin;  // innermost `[` or `{` not closed yet
 };
 

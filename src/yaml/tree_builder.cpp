@@ -1,0 +1,471 @@
+#include "yaml/tree_builder.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text.hpp"
+#include "yaml/codes.hpp"
+#include "yaml/scalar.hpp"
+#include "yaml/scan.hpp"
+#include "yaml/text_check.hpp"
+
+namespace gpuctl::yaml {
+
+namespace {
+
+constexpr std::size_t kMostErrors = 50;  // of one file
+constexpr std::size_t kSmallMap = 12;    // up to here a scan finds duplicate keys faster
+constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
+constexpr std::string_view kSpace = " \t\r\n";
+
+void describe_ambiguity(diag::Diagnostic& diagnostic, Plain kind, const std::string& value) {
+  const std::string quote = "write `\"" + value + "\"` for the text";
+  switch (kind) {
+    case Plain::other_truth:
+      diagnostic.label("a truth value for YAML 1.1, text for YAML 1.2")
+          .suggest(quote + ", or `true` or `false`");
+      return;
+    case Plain::other_date:
+      diagnostic.label("a date for YAML 1.1, text for YAML 1.2").suggest(quote);
+      return;
+    case Plain::other_real:
+      diagnostic.label("a number for YAML 1.2, text for some YAML 1.1 readers")
+          .suggest(quote + ", or the number without exponent and plus sign");
+      return;
+    case Plain::other_word:
+      diagnostic.label("special in YAML 1.1, text for YAML 1.2").suggest(quote);
+      return;
+    default:
+      diagnostic.label("YAML 1.1 and 1.2 do not agree on this number")
+          .suggest(quote + ", or a plain decimal number");
+      return;
+  }
+}
+
+}  // namespace
+
+TreeBuilder::TreeBuilder(diag::FileId file, diag::Sources& sources, Arena& arena, diag::Sink& sink,
+                         const ReadLimits& limits, bool one_document)
+    : file_(file),
+      sources_(sources),
+      arena_(arena),
+      sink_(sink),
+      limits_(limits),
+      one_document_(one_document),
+      text_(sources.file_text(file)),
+      start_(byte_order_mark(text_)),
+      errors_before_(sink.error_count()),
+      last_end_(start_) {}
+
+// yaml-cpp counts bytes, without the byte order mark.
+std::size_t TreeBuilder::offset(const YAML::Mark& mark) const {
+  if (mark.pos < 0) return text_.size();
+  return std::min(start_ + static_cast<std::size_t>(mark.pos), text_.size());
+}
+
+Origin TreeBuilder::open_collection() const {
+  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
+    if (frame->flow) return span(frame->begin, frame->begin + 1);
+  }
+  return kNoOrigin;
+}
+
+void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
+  const std::size_t at = offset(mark);
+  if (!documents_.empty()) {
+    // yaml-cpp starts a document of its own where the root node ends too early.
+    if (!text_.substr(at).starts_with("---") && !ended_by_dots(at)) {
+      sink_.error(kSyntax, line_span(at), "this line belongs to nothing above it")
+          .suggest("check the indentation, or start a new document with `---`");
+      throw StopReading();
+    }
+    if (one_document_) {
+      sink_
+          .error(kManyDocuments, span(at, word_end(at, kSpace)),
+                 "more than one document in the file")
+          .label("the second document starts here")
+          .expect("one document")
+          .suggest("put each document into a file of its own");
+      throw StopReading();
+    }
+  }
+  last_end_ = at;
+  anchors_.clear();
+  anchor_names_.clear();
+}
+
+void TreeBuilder::OnDocumentEnd() {
+  documents_.push_back(values_.empty() ? Node() : values_.back());
+  values_.clear();
+}
+
+void TreeBuilder::OnAnchor(const YAML::Mark& mark, const std::string& name) {
+  const std::size_t at = offset(mark);
+  const std::size_t sign = text_.find('&', at);
+  const std::size_t begin = sign == std::string_view::npos ? at : sign;
+  const Origin origin = span(begin, std::min(begin + name.size() + 1, text_.size()));
+  const auto [known, inserted] = anchor_names_.emplace(name, origin);
+  if (!inserted) {
+    error(kAlias, origin, "anchor `" + name + "` is defined twice")
+        .also(known->second, "first defined here");
+  }
+  anchors_.push_back({.origin = origin, .open = true, .node = Node(), .nodes = 0, .height = 0});
+}
+
+void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t id) {
+  const std::size_t at = offset(mark);
+  const std::size_t end = word_end(at, " \t\r\n,[]{}");
+  const Origin origin = span(at, end);
+  last_end_ = end;
+  const std::string name(text_.substr(at, end - at));
+  const Anchor* anchor = id >= 1 && id <= anchors_.size() ? &anchors_[id - 1] : nullptr;
+  Node node = Node::null(origin);
+  std::size_t height = 0;
+  if (anchor == nullptr || anchor->open) {
+    error(kAlias, origin, "alias `" + name + "` refers to a value that contains it")
+        .also(anchor == nullptr ? kNoOrigin : anchor->origin, "the value starts here");
+  } else if (limits_.aliases == 0) {
+    error(kAlias, origin, "alias `" + name + "` is not accepted")
+        .label("an alias")
+        .also(anchor->origin, "its anchor")
+        .suggest("write the value out, or quote a text that starts with `*`");
+  } else if (++aliases_ > limits_.aliases) {
+    stop(origin, "the file has too many aliases", limits_.aliases, "aliases");
+  } else if (key_expected()) {
+    error(kBadKey, origin, "an alias is used as a key").expect("a string");
+  } else {
+    count_nodes(anchor->nodes, origin);
+    height = anchor->height;
+    if (frames_.size() + height > limits_.depth) {
+      stop(origin, "the file is nested too deeply", limits_.depth, "levels");
+    }
+    node = anchor->node.with_origin(origin);
+  }
+  if (key_expected()) node = arena_.string(name, origin);
+  push(node, at, end, height);
+}
+
+void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  std::size_t at = skip_properties(text_, offset(mark));
+  const std::size_t size = null_word(at);
+  if (size == 0) at = absent_value();
+  const Origin origin = span(at, at + size);
+  count_nodes(1, origin);
+  if (size != 0) last_end_ = at + size;
+  Node node = Node::null(origin);
+  if (key_expected()) {
+    if (size == 0) error(kBadKey, origin, "a key is missing before `:`");
+    node = check_key(arena_.string(text_.substr(at, size), origin), true);
+  }
+  define(anchor, node, 0, 1);
+  push(node, at, at + size, 0);
+}
+
+void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                           const std::string& value) {
+  const std::size_t property = offset(mark);
+  const std::size_t at = skip_properties(text_, property);
+  ScalarPlace place = locate_scalar(text_, at, value);
+  if (place.match == Match::no) {  // an empty value behind a tag
+    place.begin = static_cast<std::uint32_t>(property);
+    place.end = static_cast<std::uint32_t>(word_end(property, kSpace));
+  }
+  const Origin origin = span(place.begin, place.end);
+  last_end_ = place.end;
+  count_nodes(1, origin);
+  if (place.match == Match::unterminated) {
+    sink_.error(kUnterminated, span(place.begin, place.begin + 1), "this quote is never closed")
+        .label("opened here");
+    throw StopReading();
+  }
+  if (value.size() > limits_.scalar_bytes) {
+    stop(span(place.begin, place.begin), "the text is too long", limits_.scalar_bytes, "bytes");
+  }
+  if (value.find('\0') != std::string::npos) {
+    error(kBadCharacter, origin, "a text contains the character U+0000")
+        .suggest("remove the escape");
+  }
+  // "?" is a plain scalar, "!" a quoted one or, with an exclamation mark in the text, a tag.
+  const bool explicit_tag = text_.substr(property, at - property).find('!') != std::string::npos;
+  if (explicit_tag && tag != kStringTag && tag != "?") refuse_tag(property);
+  const bool plain = tag == "?" && place.style == Style::plain;
+  Node node;
+  if (key_expected()) {
+    node = check_key(arena_.string(value, origin), plain);
+  } else {
+    node = plain ? plain_value(value, origin) : arena_.string(value, origin);
+  }
+  define(anchor, node, 0, 1);
+  push(node, place.begin, place.end, 0);
+}
+
+void TreeBuilder::OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
+                                  YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
+  open(mark, tag, anchor, style, false);
+}
+
+void TreeBuilder::OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                             YAML::EmitterStyle::value style) {
+  open(mark, tag, anchor, style, true);
+}
+
+void TreeBuilder::OnSequenceEnd() {
+  const Frame frame = close();
+  const std::span<const Node> items = std::span(values_).subspan(frame.first);
+  finish(frame, arena_.list(items, span(frame.begin, frame.end)));
+}
+
+void TreeBuilder::OnMapEnd() {
+  const Frame frame = close();
+  entries_.clear();
+  for (std::size_t i = frame.first; i + 1 < values_.size(); i += 2) {
+    entries_.push_back({values_[i], values_[i + 1]});
+  }
+  const std::vector<Entry>& entries = remove_duplicates() ? unique_ : entries_;
+  finish(frame, arena_.map(entries, span(frame.begin, frame.end)));
+}
+
+Origin TreeBuilder::span(std::size_t begin, std::size_t end) const {
+  return sources_.add_span(file_, static_cast<std::uint32_t>(begin),
+                           static_cast<std::uint32_t>(std::min(end, text_.size())));
+}
+
+Origin TreeBuilder::line_span(std::size_t at) const {
+  std::size_t end = std::min(text_.find('\n', at), text_.size());
+  while (end > at && (text_[end - 1] == ' ' || text_[end - 1] == '\r')) --end;
+  return span(at, end);
+}
+
+std::size_t TreeBuilder::word_end(std::size_t at, std::string_view stops) const {
+  return std::min(text_.find_first_of(stops, at), text_.size());
+}
+
+diag::Diagnostic& TreeBuilder::error(std::string_view code, Origin at, std::string message) {
+  if (sink_.error_count() - errors_before_ >= kMostErrors) throw StopReading();
+  return sink_.error(code, at, std::move(message));
+}
+
+void TreeBuilder::stop(Origin at, std::string message, std::size_t limit, std::string_view unit) {
+  sink_.error(kInputLimit, at, std::move(message))
+      .expect("at most " + std::to_string(limit) + " " + std::string(unit));
+  throw StopReading();
+}
+
+void TreeBuilder::count_nodes(std::size_t count, Origin at) {
+  nodes_ += count;
+  if (nodes_ > limits_.nodes) stop(at, "the file has too many values", limits_.nodes, "values");
+}
+
+bool TreeBuilder::ended_by_dots(std::size_t at) const {
+  const std::string_view between = text_.substr(last_end_, at - std::min(at, last_end_));
+  return between.starts_with("...") || between.find("\n...") != std::string_view::npos;
+}
+
+bool TreeBuilder::key_expected() const {
+  return !frames_.empty() && frames_.back().map && (values_.size() - frames_.back().first) % 2 == 0;
+}
+
+// Length of the word for null at `at`; 0 when the value is left out, and what stands there is the
+// next key or anything else.
+std::size_t TreeBuilder::null_word(std::size_t at) const {
+  if (at < last_end_) return 0;
+  for (const std::string_view word : {"null", "~", "Null", "NULL"}) {
+    if (!text_.substr(at).starts_with(word)) continue;
+    const std::size_t end = at + word.size();
+    if (key_expected() || frames_.empty()) return word.size();
+    const std::size_t after = std::min(text_.find_first_not_of(' ', end), text_.size());
+    const bool next_key = text_.substr(after, 1) == ":" &&
+                          text_.substr(last_end_, at - last_end_).find('\n') != std::string::npos;
+    return next_key ? 0 : word.size();
+  }
+  return 0;
+}
+
+// Where a value would stand that is left out: behind the `:` of its key or the `-` of its item.
+std::size_t TreeBuilder::absent_value() {
+  const std::size_t before = last_end_;
+  const char sign = !frames_.empty() && !frames_.back().map ? '-' : ':';
+  last_end_ = skip_separation(text_, last_end_);
+  if (last_end_ >= text_.size() || text_[last_end_] != sign) return before;
+  return ++last_end_;
+}
+
+Node TreeBuilder::check_key(Node key, bool plain) {
+  const std::string_view name = key.as_string();
+  if (plain && name == "<<") {
+    error(kMergeKey, key.origin(), "merge keys are not accepted")
+        .suggest("write the entries out, or quote the key if `<<` is meant as text");
+  }
+  for (std::size_t i = 0; i < name.size();) {
+    if (static_cast<unsigned char>(name[i]) < 0x80) {
+      ++i;
+      continue;
+    }
+    const char32_t c = next_code_point(name, i);
+    if (!is_hidden(c)) continue;
+    error(kBadKey, key.origin(), "a key contains the invisible character " + code_point_name(c))
+        .suggest("type the key anew");
+    break;
+  }
+  return key;
+}
+
+void TreeBuilder::refuse_tag(std::size_t at) {
+  at = std::min(text_.find('!', at), text_.size());
+  const std::size_t end = word_end(at, kSpace);
+  error(kTag, span(at, end),
+        "tag `" + std::string(text_.substr(at, end - at)) + "` is not accepted")
+      .expect("no tag, or `!!str`")
+      .suggest("remove the tag, or quote a text that starts with `!`");
+}
+
+Node TreeBuilder::plain_value(const std::string& value, Origin origin) {
+  switch (const Plain kind = classify_plain(value)) {
+    case Plain::string:
+      return arena_.string(value, origin);
+    case Plain::null:
+      return Node::null(origin);
+    case Plain::boolean_true:
+      return Node::boolean(true, origin);
+    case Plain::boolean_false:
+      return Node::boolean(false, origin);
+    case Plain::integer:
+      return Node::integer(base::parse_integer(value).value_or(0), origin);
+    case Plain::real:
+      return Node::real(parse_real(value), origin);
+    case Plain::too_large:
+      if (limits_.ambiguous_scalars) return Node::real(parse_real(value), origin);
+      error(kIntegerRange, origin, "integer `" + value + "` does not fit 64 bits")
+          .expect("-9223372036854775808 to 9223372036854775807")
+          .suggest("quote it if a text is meant");
+      return Node::null(origin);
+    default:
+      if (!limits_.ambiguous_scalars) {
+        describe_ambiguity(error(kAmbiguousScalar, origin,
+                                 "`" + value + "` without quotes is read in different ways"),
+                           kind, value);
+      } else if (kind == Plain::other_real) {
+        return Node::real(parse_real(value), origin);
+      }
+      return arena_.string(value, origin);
+  }
+}
+
+void TreeBuilder::open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style, bool map) {
+  const std::size_t at = offset(mark);
+  Frame frame;
+  frame.map = map;
+  frame.anchor = anchor;
+  frame.begin = skip_properties(text_, at);
+  // `[a: b]` holds a mapping in flow style that has no brackets of its own.
+  frame.flow =
+      style == YAML::EmitterStyle::Flow && text_.substr(frame.begin, 1) == (map ? "{" : "[");
+  frame.end = frame.begin + (frame.flow ? 1 : 0);
+  if (tag != "?") refuse_tag(at);
+  if (frames_.size() >= limits_.depth) {
+    stop(span(frame.begin, frame.begin + 1), "the file is nested too deeply", limits_.depth,
+         "levels");
+  }
+  frame.bad_key = !frames_.empty() && frames_.back().bad_key;
+  if (key_expected() && !frame.bad_key) {
+    frame.bad_key = true;
+    diag::Diagnostic& diagnostic =
+        error(kBadKey, line_span(frame.begin),
+              map ? "a mapping is used as a key" : "a list is used as a key");
+    diagnostic.expect("a string");
+    const std::size_t pair = frame.begin > 0 && text_[frame.begin - 1] == '{' ? 1 : 0;
+    if (text_.substr(frame.begin - pair).starts_with("{{")) {
+      diagnostic.suggest("expressions are written `${...}`; quote a text that starts with `{{`");
+    } else {
+      diagnostic.suggest("quote a text that starts with `{` or `[`");
+    }
+  }
+  count_nodes(1, kNoOrigin);
+  frame.nodes_before = nodes_ - 1;
+  frame.first = values_.size();
+  frames_.push_back(frame);
+  last_end_ = frame.end;
+}
+
+TreeBuilder::Frame TreeBuilder::close() {
+  Frame frame = frames_.back();
+  frames_.pop_back();
+  if (frame.flow) {
+    std::size_t at = skip_separation(text_, last_end_);
+    while (at < text_.size() && text_[at] == ',') at = skip_separation(text_, at + 1);
+    if (at < text_.size() && text_[at] == (frame.map ? '}' : ']')) {
+      last_end_ = frame.end = at + 1;
+    }
+  }
+  return frame;
+}
+
+void TreeBuilder::finish(const Frame& frame, const Node& node) {
+  values_.resize(frame.first);
+  Node value = node;
+  if (key_expected()) {  // reported when it was opened; its text takes its place
+    value = arena_.string(text_.substr(frame.begin, frame.end - frame.begin), node.origin());
+  }
+  define(frame.anchor, value, frame.height, nodes_ - frame.nodes_before);
+  push(value, frame.begin, frame.end, frame.height);
+}
+
+void TreeBuilder::define(YAML::anchor_t id, const Node& node, std::size_t height,
+                         std::size_t nodes) {
+  if (id == 0 || id > anchors_.size()) return;
+  Anchor& anchor = anchors_[id - 1];
+  anchor.node = node;
+  anchor.height = height;
+  anchor.nodes = nodes;
+  anchor.open = false;
+}
+
+void TreeBuilder::push(const Node& node, std::size_t begin, std::size_t end, std::size_t height) {
+  if (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    frame.height = std::max(frame.height, height + 1);
+    // A block collection is shown by what stands on its first line.
+    const std::size_t position = values_.size() - frame.first;
+    if (!frame.flow && position < (frame.map ? 2U : 1U) && begin >= frame.begin &&
+        text_.substr(frame.begin, begin - frame.begin).find('\n') == std::string_view::npos) {
+      frame.end = std::max(frame.end, end);
+    }
+  }
+  values_.push_back(node);
+}
+
+// Reports keys of entries_ that were there before. True when there are any; then unique_ holds the
+// entries without them.
+bool TreeBuilder::remove_duplicates() {
+  const auto same_key_before = [&](std::size_t i) {
+    const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto first = std::find_if(entries_.begin(), end, [&](const Entry& entry) {
+      return entry.key.as_string() == entries_[i].key.as_string();
+    });
+    return first == end ? nullptr : &*first;
+  };
+  unique_.clear();
+  std::unordered_map<std::string_view, const Entry*> seen;
+  if (entries_.size() > kSmallMap) seen.reserve(entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Node& key = entries_[i].key;
+    const Entry* first = nullptr;
+    if (entries_.size() <= kSmallMap) {
+      first = same_key_before(i);
+    } else if (const auto [known, inserted] = seen.emplace(key.as_string(), &entries_[i]);
+               !inserted) {
+      first = known->second;
+    }
+    if (first == nullptr) {
+      unique_.push_back(entries_[i]);
+      continue;
+    }
+    error(kDuplicateKey, key.origin(), "key `" + std::string(key.as_string()) + "` is given twice")
+        .label("again here")
+        .also(first->key.origin(), "first defined here");
+  }
+  return unique_.size() != entries_.size();
+}
+
+}  // namespace gpuctl::yaml
