@@ -164,7 +164,7 @@ verb_demo() {
   repo=${DEMO_REPO:-$root/out/fleet}
   mkdir -p "$(dirname -- "$repo")"
   # A commit needs an author; a machine without one gets a name that nobody takes for a person.
-  if ! git config --get user.email >/dev/null 2>&1; then
+  if ! (cd / && git config --get user.email) >/dev/null 2>&1; then
     GIT_AUTHOR_NAME=${GIT_AUTHOR_NAME:-gpuctl demo}
     GIT_AUTHOR_EMAIL=${GIT_AUTHOR_EMAIL:-demo@example.invalid}
     GIT_COMMITTER_NAME=${GIT_COMMITTER_NAME:-$GIT_AUTHOR_NAME}
