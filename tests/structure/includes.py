@@ -31,7 +31,7 @@ WRAPPED = {
     "CLI/": {"cli"},
     "spdlog/": {"cli"},
     "openssl/": {"base", "cel"},
-    "re2/": {"cel", "schema", "render"},
+    "re2/": {"cel", "schema", "render", "plan"},
     "nlohmann/": {"diag", "cel", "cli", "plan"},
 }
 
