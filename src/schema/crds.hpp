@@ -21,7 +21,9 @@ struct Crd {
 };
 
 /// Looks up CRDs lazily: a file is parsed only when a kind is asked for that its text names.
-/// Directories are not entered recursively; the first directory that has the kind wins.
+/// Directories are not entered recursively; the first directory that has the kind wins. Safe for
+/// several threads. Diagnostics carry the position in a CRD file as text, as their sink belongs to
+/// other sources.
 class Crds {
  public:
   /// Lists the `.yaml` files of each directory; an unreadable one is GPU0220.
@@ -35,6 +37,7 @@ class Crds {
                   diag::Sink& sink);
   /// All CRDs of all files (for tests and statistics).
   std::vector<const Crd*> load_all(diag::Sink& sink);
+  /// The files loaded so far. Later loads do not change this table, they put another on top of it.
   const diag::Sources& sources() const;
 
  private:

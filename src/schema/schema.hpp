@@ -1,7 +1,9 @@
 // Kubernetes structural schemas: compile once; validate, default and look up types.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,16 +19,28 @@ using SchemaPtr = std::shared_ptr<const Schema>;
 
 /// Compiles an OpenAPI v3 structural schema (the `openAPIV3Schema` of a CRD, or a merged
 /// fragment). Faults in the schema are diagnostics GPU02xx; unknown `x-gpuctl-*` keys are kept.
+/// The arena of `definition` and `sources` must outlive the schema. Never null. Patterns and rules
+/// are compiled when a value first meets them; `survey` looks at all of them.
 SchemaPtr compile(const yaml::Node& definition, const diag::Sources& sources, diag::Sink& sink);
+
+/// What became of rules (x-kubernetes-validations).
+struct RuleCounts {
+  std::size_t evaluated = 0;    // ran (or, in a survey, can run)
+  std::size_t skipped = 0;      // transition rules, and rules about exempt fields
+  std::size_t unsupported = 0;  // our CEL cannot compile them; always reported as GPU0212
+};
 
 struct ValidateOptions {
   bool refuse_unknown = true;  // unknown fields are errors
   bool evaluate_rules = true;  // x-kubernetes-validations
   /// Dotted paths (no indexes) that may be absent although required, or are not checked at all:
-  /// the secret fields of a committed document.
+  /// the secret fields of a committed document. Written as `paths_with` gives them: keys of maps
+  /// with arbitrary keys are left out.
   std::vector<std::string> exempt;
   /// Prefix of every message path, e.g. "MachineSet/gpu-a: ".
   std::string subject;
+  /// When not null, counts of rules are added to it.
+  RuleCounts* counts = nullptr;
 };
 
 /// Checks `document`; every finding is a diagnostic (GPU02xx) at the smallest span: an unknown key
@@ -35,7 +49,8 @@ void validate(const Schema& schema, const yaml::Node& document, yaml::Arena& are
               const diag::Sources& sources, diag::Sink& sink, const ValidateOptions& options = {});
 
 /// The document with defaults filled in, exactly as the API server does (absent fields only; null
-/// where not nullable and a default exists).
+/// where not nullable and a default exists; nulls that nothing allows are removed first). Default
+/// values keep the origin of the schema, except those of CRDs, whose sources are others.
 yaml::Node apply_defaults(const Schema& schema, const yaml::Node& document, yaml::Arena& arena);
 
 /// The CEL type of values that conform to the schema.
@@ -50,6 +65,14 @@ const yaml::Node& definition(const Schema& schema);
 
 /// Dotted paths whose schema carries `key: true` (such as `x-gpuctl-secret`).
 std::vector<std::string> paths_with(const Schema& schema, std::string_view key);
+
+/// Everything in a schema that cannot be checked, and how many rules can.
+struct Survey {
+  RuleCounts rules;
+  std::vector<std::string> unsupported;  // one line each: path, rule or pattern, reason
+};
+/// Compiles the whole schema with all patterns and rules.
+Survey survey(const Schema& schema);
 
 /// Deep-merges schema fragments as docs/knowledge.md says; a contradiction is GPU0210.
 yaml::Node merge_fragments(std::span<const yaml::Node> fragments, yaml::Arena& arena,

@@ -1,0 +1,207 @@
+// x-kubernetes-validations: compiling rules and evaluating them on values.
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "schema/walk.hpp"
+
+namespace gpuctl::schema {
+
+using yaml::Node;
+
+namespace {
+
+constexpr std::string_view kOldSelf = "oldSelf";
+
+Rule compile_rule(const Node& definition, const cel::Environment& environment) {
+  Rule rule;
+  rule.definition = definition;
+  rule.text = definition.get("rule").as_string();
+  const bool names_old = rule.text.find(kOldSelf) != std::string_view::npos;
+  std::vector<cel::Problem> problems;
+  rule.program = cel::compile(rule.text, environment, problems);
+  if (rule.program == nullptr) {
+    rule.state = names_old ? Rule::State::transition : Rule::State::unsupported;
+    rule.problem = problems.empty() ? "it cannot be compiled" : problems.front().message;
+    return rule;
+  }
+  const std::vector<std::string> read = cel::variables_of(*rule.program);
+  if (std::find(read.begin(), read.end(), kOldSelf) != read.end()) {
+    rule.state = Rule::State::transition;
+    rule.program.reset();
+    return rule;
+  }
+  const cel::TypeKind result = cel::type_of(*rule.program).kind();
+  if (result != cel::TypeKind::boolean && result != cel::TypeKind::dyn) {
+    rule.problem = "it gives " + cel::type_of(*rule.program).text() + ", not a boolean";
+    rule.program.reset();
+    return rule;
+  }
+  rule.state = Rule::State::ready;
+  if (const std::string_view text = definition.get("messageExpression").as_string();
+      !text.empty()) {
+    // Without it the fixed message is used, as the API server does.
+    std::vector<cel::Problem> ignored;
+    rule.message = cel::compile(text, environment, ignored);
+  }
+  return rule;
+}
+
+/// The place that `fieldPath` of a rule names, as far as the document goes: `.spec.x['y']`.
+struct Target {
+  std::string path;  // as in messages, relative
+  diag::Origin at = diag::kNoOrigin;
+};
+Target follow(const Node& value, std::string_view field_path, diag::Origin at) {
+  Target target{.path = {}, .at = at};
+  const Node* here = &value;
+  std::string_view rest = field_path;
+  while (!rest.empty()) {
+    std::string_view name;
+    if (rest.starts_with("['")) {
+      const std::size_t end = rest.find("']");
+      if (end == std::string_view::npos) break;
+      name = rest.substr(2, end - 2);
+      rest.remove_prefix(end + 2);
+    } else if (rest.starts_with('.')) {
+      rest.remove_prefix(1);
+      name = rest.substr(0, rest.find_first_of(".["));
+      rest.remove_prefix(name.size());
+    } else {
+      break;
+    }
+    target.path += "." + std::string(name);
+    const yaml::Entry* entry = here == nullptr ? nullptr : here->find_entry(name);
+    here = entry == nullptr ? nullptr : &entry->value;
+    if (entry != nullptr && entry->key.origin() != diag::kNoOrigin) {
+      target.at = entry->key.origin();
+      if (entry->value.is_scalar() && entry->value.origin() != diag::kNoOrigin) {
+        target.at = entry->value.origin();
+      }
+    }
+  }
+  return target;
+}
+
+}  // namespace
+
+const RuleSet& Schema::rule_set() const {
+  std::call_once(rules_once_, [this] {
+    auto set = std::make_unique<RuleSet>();
+    if (validations.size() != 0) {
+      // Inside anyOf and its like the schema does not say what the value is.
+      if (role == Role::structural) set->self = rule_type(*this, "self", set->needs_view);
+      cel::Environment environment;
+      environment.variables = {{"self", set->self}, {std::string(kOldSelf), set->self}};
+      for (const Node& item : validations.items()) {
+        set->rules.push_back(compile_rule(item, environment));
+      }
+    }
+    rule_set_ = std::move(set);
+  });
+  return *rule_set_;
+}
+
+std::string schema_position(const Schema& schema, diag::Origin at) {
+  const diag::Sources* sources = schema.shared.sources;
+  const diag::Span* span = sources == nullptr ? nullptr : sources->span(at);
+  if (span == nullptr) return {};
+  const diag::Position position = sources->position(span->file, span->begin);
+  return std::string(sources->file_name(span->file)) + ":" + std::to_string(position.line) + ":" +
+         std::to_string(position.column);
+}
+
+void Walk::not_checked(const Schema& schema, const void* what, diag::Origin at, const Place& place,
+                       const std::string& problem) {
+  if (!said_.insert(what).second) return;
+  // Without subject and place in the document: the same for every document of the kind.
+  const std::string kind = schema.shared.name.empty() ? "" : " of `" + schema.shared.name + "`";
+  const std::string path = place.field_path();
+  const std::string field = path.empty() ? "the root" : "`" + path + "`";
+  const bool same_sources = schema.shared.sources == &sources_;
+  diag::Diagnostic& finding =
+      out_.note(kNotChecked, same_sources ? at : diag::kNoOrigin,
+                "part of the schema" + kind + " at " + field + " is not checked");
+  finding.note(one_line(problem, 300));
+  if (!same_sources) {
+    const std::string where = schema_position(schema, at);
+    if (!where.empty()) finding.note("stands at " + where);
+  }
+}
+
+/// True when the rule speaks of a field below `place` that may be absent here.
+bool Walk::about_exempt(const Rule& rule, const Place& place) const {
+  if (options_.exempt.empty()) return false;
+  const std::string here = place.field_path();
+  return std::any_of(
+      options_.exempt.begin(), options_.exempt.end(), [&](const std::string& exempted) {
+        const bool inside =
+            here.empty() || (exempted.size() > here.size() && exempted.starts_with(here) &&
+                             exempted[here.size()] == '.');
+        if (!inside) return false;
+        const std::size_t dot = exempted.rfind('.');
+        const std::string name = exempted.substr(dot == std::string::npos ? 0 : dot + 1);
+        return rule.text.find(name) != std::string_view::npos;
+      });
+}
+
+bool Walk::check_rules(const Schema& schema, const Node& value, const Place& place) {
+  const RuleSet& set = schema.rule_set();
+  RuleCounts ignored;
+  const bool counting = options_.counts != nullptr && sink_ == &out_;
+  RuleCounts& counts = counting ? *options_.counts : ignored;
+  const cel::Value self(set.needs_view ? rule_view(schema, value, arena_) : value);
+  const std::array<cel::Value, 2> values = {self, cel::Value()};
+  bool ok = true;
+  for (const Rule& rule : set.rules) {
+    if (rule.state == Rule::State::transition || about_exempt(rule, place)) {
+      ++counts.skipped;
+      continue;
+    }
+    if (rule.state == Rule::State::unsupported) {
+      ++counts.unsupported;
+      not_checked(schema, &rule, rule.definition.get("rule").origin(), place,
+                  "rule `" + one_line(rule.text, 120) + "`: " + rule.problem);
+      continue;
+    }
+    ++counts.evaluated;
+    const cel::Outcome outcome = cel::evaluate(*rule.program, values, arena_);
+    if (!outcome.ok()) {
+      ok = rule_not_met(schema, rule, value, self, place, outcome.error->message);
+    } else if (!outcome.value.is_node() || !outcome.value.node().as_boolean()) {
+      ok = rule_not_met(schema, rule, value, self, place, {});
+    }
+  }
+  return ok;
+}
+
+bool Walk::rule_not_met(const Schema& schema, const Rule& rule, const Node& value,
+                        const cel::Value& self, const Place& place, const std::string& problem) {
+  const Target target = follow(value, rule.definition.get("fieldPath").as_string(), place.at);
+  return refuse(kRuleNotMet, target.at, [&](diag::Diagnostic& finding) {
+    std::string text;
+    if (problem.empty() && rule.message != nullptr) {
+      const std::array<cel::Value, 2> values = {self, cel::Value()};
+      const cel::Outcome outcome = cel::evaluate(*rule.message, values, arena_);
+      if (outcome.ok() && outcome.value.is_node()) text = outcome.value.node().as_string();
+    }
+    if (text.empty()) text = rule.definition.get("message").as_string();
+    text = one_line(text, 400);
+    while (text.ends_with('.')) text.pop_back();
+    std::string path = place.path() + target.path;
+    if (path.starts_with('.')) path.erase(0, 1);
+    const std::string where = path.empty() ? "the document" : "`" + path + "`";
+    finding.message = where + " does not meet a rule of its schema";
+    if (!text.empty()) finding.message += ": " + text;
+    finding.note("rule: `" + one_line(rule.text, 200) + "`");
+    if (!problem.empty()) finding.note("it could not be evaluated: " + one_line(problem, 200));
+    if (schema.shared.sources == &sources_) {
+      finding.also(rule.definition.get("rule").origin(), "the rule");
+    } else if (const std::string at = schema_position(schema, rule.definition.get("rule").origin());
+               !at.empty()) {
+      finding.note("the rule stands at " + at);
+    }
+  });
+}
+
+}  // namespace gpuctl::schema

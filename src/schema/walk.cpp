@@ -1,0 +1,321 @@
+#include "schema/walk.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace gpuctl::schema {
+
+using yaml::Entry;
+using yaml::Node;
+
+namespace {
+
+/// A scalar is pointed at itself; of a map or list the key, which is short.
+diag::Origin anchor(const Entry& entry, diag::Origin otherwise) {
+  const diag::Origin key = entry.key.origin();
+  const diag::Origin value = entry.value.origin();
+  const diag::Origin first = entry.value.is_scalar() ? value : key;
+  const diag::Origin second = entry.value.is_scalar() ? key : value;
+  if (first != diag::kNoOrigin) return first;
+  return second != diag::kNoOrigin ? second : otherwise;
+}
+
+bool plain_key(std::string_view key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+std::string list_of_names(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "`" : ", `") + name + "`";
+  return out;
+}
+
+}  // namespace
+
+Place Place::root(const Node& document) {
+  Place place;
+  place.at = document.origin();
+  return place;
+}
+Place Place::field(const Entry& entry) const {
+  return {this, Step::field, entry.key.as_string(), 0, anchor(entry, at)};
+}
+Place Place::key(const Entry& entry) const {
+  return {this, Step::key, entry.key.as_string(), 0, anchor(entry, at)};
+}
+Place Place::item(const Node& item, std::size_t number) const {
+  return {this, Step::item, {}, number, item.origin() != diag::kNoOrigin ? item.origin() : at};
+}
+
+std::string Place::path() const {
+  if (parent == nullptr) return {};
+  const std::string above = parent->path();
+  if (step == Step::item) return above + "[" + std::to_string(index) + "]";
+  if (!plain_key(name)) return above + "[\"" + std::string(name) + "\"]";
+  return above.empty() ? std::string(name) : above + "." + std::string(name);
+}
+
+std::string Place::field_path() const {
+  if (parent == nullptr) return {};
+  std::string above = parent->field_path();
+  if (step != Step::field) return above;
+  return above.empty() ? std::string(name) : above + "." + std::string(name);
+}
+
+std::string Place::quoted() const {
+  const std::string text = path();
+  return text.empty() ? "the document" : "`" + text + "`";
+}
+
+std::string Place::below(std::string_view field) const {
+  const Place child{this, Step::field, field, 0, at};
+  return child.path();
+}
+
+Walk::Walk(yaml::Arena& arena, const diag::Sources& sources, diag::Sink& sink,
+           const ValidateOptions& options)
+    : arena_(arena), sources_(sources), out_(sink), sink_(&sink), options_(options) {}
+
+bool Walk::exempt(const Place& place) const {
+  if (options_.exempt.empty() || place.step != Place::Step::field) return false;
+  const std::string path = place.field_path();
+  return std::find(options_.exempt.begin(), options_.exempt.end(), path) != options_.exempt.end();
+}
+
+bool Walk::check(const Schema& schema, const Node& value, const Place& place) {
+  if (exempt(place)) return true;
+  if (!schema.faults.empty() && schema.shared.published) {
+    for (const Fault& fault : schema.faults) {
+      // A type missing in a published schema means no more than that anything fits.
+      if (schema.type == ValueType::any && fault.at == schema.definition.origin()) continue;
+      not_checked(schema, &fault, fault.at, place, fault.message);
+    }
+  }
+  if (value.is_null()) {
+    if (schema.nullable) return true;
+    if (!check_null(schema, value, place)) return false;
+  } else if (!check_type(schema, value, place)) {
+    return false;
+  }
+  bool ok = true;
+  if (value.is_map()) {
+    ok = check_object(schema, value, place);
+  } else if (value.is_list()) {
+    ok = check_list(schema, value, place);
+  } else if (!value.is_null()) {
+    ok = check_scalar(schema, value, place);
+  }
+  if (schema.allowed) ok = check_enum(schema, value, place) && ok;
+  ok = check_combinations(schema, value, place) && ok;
+  // A rule may rely on what the schema says; without it, its complaint would be noise.
+  if (ok && options_.evaluate_rules && schema.validations.size() != 0 && !value.is_null()) {
+    ok = check_rules(schema, value, place);
+  }
+  return ok;
+}
+
+bool Walk::check_null(const Schema& schema, const Node& value, const Place& place) {
+  // Anything fits where no type is asked for.
+  if (schema.type == ValueType::any && !schema.int_or_string) return true;
+  const diag::Origin at = value.origin() != diag::kNoOrigin ? value.origin() : place.at;
+  return refuse(kNullValue, at, [&](diag::Diagnostic& finding) {
+    finding.message = place.quoted() + " must not be null";
+    finding.expect(wanted_type(schema)).got("null");
+    finding.suggest("give it a value, or leave the field out");
+  });
+}
+
+bool Walk::check_type(const Schema& schema, const Node& value, const Place& place) {
+  bool fits = true;
+  if (schema.int_or_string) {
+    fits = value.is_integer() || value.is_string();
+  } else {
+    switch (schema.type) {
+      case ValueType::any:
+        break;
+      case ValueType::object:
+        fits = value.is_map();
+        break;
+      case ValueType::array:
+        fits = value.is_list();
+        break;
+      case ValueType::string:
+        fits = value.is_string();
+        break;
+      case ValueType::integer:
+        // 1.0 is an integer in JSON.
+        fits = value.is_integer() ||
+               (value.is_real() && value.as_real() >= -9e15 && value.as_real() <= 9e15 &&
+                value.as_real() == static_cast<double>(static_cast<std::int64_t>(value.as_real())));
+        break;
+      case ValueType::number:
+        fits = value.is_number();
+        break;
+      case ValueType::boolean:
+        fits = value.is_boolean();
+        break;
+    }
+  }
+  if (fits) return true;
+  return refuse(kWrongType, place.at, [&](diag::Diagnostic& finding) {
+    finding.message = "wrong type for " + place.quoted();
+    finding.expect(wanted_type(schema)).got(show(schema, value));
+    if (schema.secret) return;
+    const std::string_view text = value.as_string();
+    if (schema.type == ValueType::string && value.is_scalar()) {
+      std::string_view written = sources_.text(value.origin());
+      if (!written.empty()) finding.suggest("put it in quotes: `\"" + std::string(written) + "\"`");
+    } else if (schema.type == ValueType::boolean && value.is_string()) {
+      const std::string word = base::to_lower(text);
+      if (word == "true" || word == "yes" || word == "on") finding.suggest("write `true`");
+      if (word == "false" || word == "no" || word == "off") finding.suggest("write `false`");
+    } else if ((schema.type == ValueType::integer || schema.type == ValueType::number) &&
+               base::parse_integer(text)) {
+      finding.suggest("write it without quotes: `" + std::string(text) + "`");
+    } else if (schema.type == ValueType::array && value.is_scalar()) {
+      finding.suggest("write a list, even with a single item");
+    }
+  });
+}
+
+bool Walk::check_object(const Schema& schema, const Node& value, const Place& place) {
+  bool ok = true;
+  for (const Entry& entry : value.entries()) ok = check_entry(schema, entry, place) && ok;
+  ok = check_required(schema, value, place) && ok;
+  return check_count(schema.min_properties, schema.max_properties, value.size(), "field", place) &&
+         ok;
+}
+
+bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& place) {
+  if (!entry.key.is_string()) {
+    const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
+    return refuse(kWrongType, at, [&](diag::Diagnostic& finding) {
+      finding.message = "a key in " + place.quoted() + " is not a string";
+      finding.expect("string").got(show(schema, entry.key));
+      finding.suggest("put the key in quotes");
+    });
+  }
+  const std::string_view name = entry.key.as_string();
+  if (const Schema* child = schema.property(name)) {
+    const Place there = place.field(entry);
+    if (!schema.resource || name != "metadata") return check(*child, entry.value, there);
+    const bool common = check_metadata(schema, entry.value, there);
+    if (child == &object_meta() || !common) return common;
+    metadata_ = child;
+    return check(*child, entry.value, there);
+  }
+  if (schema.additional) return check(schema.additional->get(), entry.value, place.key(entry));
+  if (schema.additional_any || schema.preserve_unknown || schema.role == Role::restriction ||
+      !options_.refuse_unknown || schema.type == ValueType::any || &schema == metadata_) {
+    return true;
+  }
+  return unknown_field(schema, entry, place);
+}
+
+bool Walk::unknown_field(const Schema& schema, const Entry& entry, const Place& place) {
+  const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
+  return refuse(kUnknownField, at, [&](diag::Diagnostic& finding) {
+    const std::string_view name = entry.key.as_string();
+    finding.message = "unknown field `" + place.below(name) + "`";
+    std::vector<std::string> names;
+    if (schema.resource) names = {"apiVersion", "kind", "metadata"};
+    for (const Entry& property : schema.properties.entries()) {
+      const std::string_view known = property.key.as_string();
+      if (std::find(names.begin(), names.end(), known) == names.end()) names.emplace_back(known);
+    }
+    finding.label("not a field of " + place.quoted());
+    if (names.empty()) {
+      finding.expect("no fields");
+    } else if (names.size() == 1) {
+      finding.expect("`" + names.front() + "`");
+    } else if (names.size() <= 9) {
+      finding.expect("one of " + list_of_names(names));
+    } else {
+      finding.expect("one of " + std::to_string(names.size()) + " fields");
+    }
+    finding.did_you_mean(name, names);
+  });
+}
+
+bool Walk::check_required(const Schema& schema, const Node& value, const Place& place) {
+  bool ok = true;
+  for (const std::string_view name : schema.required) {
+    if (value.find(name) != nullptr) continue;
+    const Place child{&place, Place::Step::field, name, 0, place.at};
+    if (exempt(child)) continue;
+    ok = refuse(kMissingField, place.at, [&](diag::Diagnostic& finding) {
+      finding.message = "missing required field `" + child.path() + "`";
+      const Schema* wanted = schema.property(name);
+      if (wanted == nullptr) return;
+      if (wanted->allowed && wanted->allowed->size() <= 9) {
+        std::vector<std::string> values;
+        for (const Node& item : wanted->allowed->items()) values.push_back(show(*wanted, item));
+        finding.expect("one of " + base::join(values, ", "));
+      } else if (wanted->type != ValueType::any || wanted->int_or_string) {
+        finding.expect(wanted_type(*wanted));
+      }
+      const std::string about = first_sentence(*wanted);
+      if (!about.empty()) finding.note("`" + std::string(name) + "`: " + about);
+    });
+  }
+  return ok;
+}
+
+bool Walk::check_list(const Schema& schema, const Node& value, const Place& place) {
+  bool ok = check_count(schema.min_items, schema.max_items, value.size(), "item", place);
+  if (schema.items) {
+    const Schema& items = schema.items->get();
+    std::size_t index = 0;
+    for (const Node& item : value.items()) {
+      ok = check(items, item, place.item(item, index)) && ok;
+      ++index;
+    }
+  }
+  const bool distinct = schema.unique_items || schema.list_type != ListType::atomic;
+  return (!distinct || check_unique(schema, value, place)) && ok;
+}
+
+bool Walk::check_metadata(const Schema& schema, const Node& value, const Place& place) {
+  bool ok = check(object_meta(), value, place);
+  if (schema.role == Role::restriction) return ok;
+  for (const std::string_view field : {"labels", "annotations"}) {
+    const Node* map = value.find(field);
+    if (map == nullptr) continue;
+    for (const Entry& entry : map->entries()) {
+      if (is_qualified_name(entry.key.as_string())) continue;
+      const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
+      ok = refuse(kOutOfBounds, at, [&](diag::Diagnostic& finding) {
+        finding.message = "`" + std::string(entry.key.as_string()) + "` cannot be a key of `" +
+                          place.below(field) + "`";
+        finding.expect(
+            "a name of at most 63 letters, digits, `-`, `_` and `.`, with an optional "
+            "DNS name and `/` before it");
+      });
+    }
+  }
+  return ok;
+}
+
+void validate(const Schema& schema, const Node& document, yaml::Arena& arena,
+              const diag::Sources& sources, diag::Sink& sink, const ValidateOptions& options) {
+  Node subject = document;
+  if (schema.shared.published) {
+    std::vector<RemovedNull> removed;
+    subject = prune_nulls(schema, document, arena, &removed);
+    for (const RemovedNull& null : removed) {
+      sink.warning(kNullValue, null.at, options.subject + "`" + null.path + "` is null")
+          .label("counts as absent")
+          .note("the API server drops a null that the schema does not allow")
+          .suggest("leave the field out");
+    }
+  }
+  // The API server checks what it has filled in, and rules may read it.
+  subject = fill_defaults(schema, subject, arena);
+  Walk(arena, sources, sink, options).check(schema, subject, Place::root(document));
+}
+
+}  // namespace gpuctl::schema
