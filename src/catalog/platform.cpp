@@ -122,6 +122,7 @@ class Loader {
     table.title = spec.get("title").as_string();
     table.key = spec.get("key").as_string();
     table.provider = folder;
+    table.display = spec.get("display");
     for (const yaml::Entry& column : spec.get("columns").entries()) {
       table.columns.emplace_back(column.key.as_string());
     }

@@ -19,7 +19,8 @@ struct Table {
   std::string title;
   std::string key;                   // the column that identifies a row
   std::string provider;              // folder it comes from
-  std::vector<std::string> columns;  // in display order
+  std::vector<std::string> columns;  // in written order
+  yaml::Node display;                // names of the columns that a listing shows, or null
   yaml::Node rows;                   // map: key column -> row
   cel::Type row_type;
 };

@@ -25,10 +25,10 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
                             const std::vector<render::Withheld>& withheld, const Options& options,
                             diag::Sink& sink) {
   std::vector<Change> changes;
-  const auto locked = [&](const std::string& path) {
-    const auto found = old == nullptr ? std::map<std::string, LockedFile>::const_iterator()
-                                      : old->files.find(path);
-    return old == nullptr || found == old->files.end() ? nullptr : &found->second;
+  const auto locked = [&](const std::string& path) -> const LockedFile* {
+    if (old == nullptr) return nullptr;
+    const auto found = old->files.find(path);
+    return found == old->files.end() ? nullptr : &found->second;
   };
   const auto full = [&](const std::string& path) { return wanted.directory + "/" + path; };
   for (const auto& [path, content] : wanted.files) {

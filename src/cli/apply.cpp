@@ -1,0 +1,216 @@
+#include <memory>
+
+#include "cli/command.hpp"
+#include "git/repository.hpp"
+#include "plan/plan.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+constexpr int kMostTries = 5;
+
+struct ApplyOptions {
+  BlueprintOptions inputs;
+  std::string repository;
+  std::string branch;
+  bool take_over = false;
+};
+
+struct Planned {
+  const Result* result = nullptr;
+  std::vector<plan::Change> changes;
+};
+
+// One plan of all clusters against one commit.
+class Apply {
+ public:
+  Apply(const ApplyOptions& options, Knowledge& knowledge, Report& report)
+      : options_(options), knowledge_(knowledge), report_(report) {}
+
+  int run(Request request) {
+    diag::Sink sink;
+    bool created = false;
+    const std::string first_branch = options_.branch.empty() ? "main" : options_.branch;
+    repository_ =
+        git::Repository::open_or_create(options_.repository, first_branch, created, sink);
+    report_.show(sink, diag::Sources());
+    if (!repository_) return kFindings;
+    if (created) report_.say("created the repository " + options_.repository);
+    branch_ = options_.branch.empty() ? repository_->head_branch() : options_.branch;
+    if (branch_.empty()) branch_ = first_branch;
+    for (int attempt = 0; attempt < kMostTries; ++attempt) {
+      const git::CommitStatus status = attempt_once(request);
+      if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
+      report_.summarise();
+      return status == git::CommitStatus::failed ? kFindings : kOk;
+    }
+    report_.say("the branch `" + branch_ + "` kept moving; nothing was committed");
+    return kFindings;
+  }
+
+ private:
+  git::CommitStatus attempt_once(Request request) {
+    diag::Sink sink;
+    const std::string tip = repository_->tip(branch_, sink);
+    if (sink.has_errors()) {
+      report_.show(sink, diag::Sources());
+      return git::CommitStatus::failed;
+    }
+    std::mutex one_at_a_time;
+    request.earlier = [&](const std::string& path) -> std::optional<std::string> {
+      if (tip.empty()) return std::nullopt;
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      return repository_->read(tip, path, sink);
+    };
+    const std::vector<Result> results = run_all(options_.inputs.blueprints, request, knowledge_,
+                                                thread_count(options_.inputs.jobs));
+    const bool good = show_results(results, options_.inputs.strict, report_);
+    show_withheld(results, report_);
+    if (!good || sink.has_errors()) {
+      report_.show(sink, diag::Sources());
+      report_.say("nothing was committed");
+      return git::CommitStatus::failed;
+    }
+    std::vector<Planned> plans;
+    for (const Result& result : results) plans.push_back(plan_cluster(result, tip, sink));
+    if (sink.has_errors()) {
+      report_.show(sink, diag::Sources());
+      report_.say("nothing was committed");
+      return git::CommitStatus::failed;
+    }
+    return commit(plans, tip, sink);
+  }
+
+  Planned plan_cluster(const Result& result, const std::string& tip, diag::Sink& sink) {
+    std::map<std::string, std::string> blobs;
+    const std::string prefix = result.files.directory + "/";
+    if (!tip.empty()) blobs = repository_->list(tip, result.files.directory, sink);
+    plan::Present present;
+    present.same = [&](const std::string& path, const std::string& content) {
+      const auto found = blobs.find(prefix + path);
+      return found != blobs.end() && found->second == git::Repository::blob_id(content);
+    };
+    present.read = [&](const std::string& path) -> std::optional<std::string> {
+      if (!blobs.contains(prefix + path)) return std::nullopt;
+      return repository_->read(tip, prefix + path, sink);
+    };
+    return {&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
+                                   present, result.rendered.withheld, {options_.take_over}, sink)};
+  }
+
+  git::CommitStatus commit(const std::vector<Planned>& plans, const std::string& tip,
+                           diag::Sink& sink) {
+    git::CommitRequest wanted;
+    wanted.branch = branch_;
+    wanted.expected_parent = tip;
+    for (const Planned& planned : plans) {
+      for (const plan::Change& change : planned.changes) {
+        git::Change entry{planned.result->files.directory + "/" + change.path, std::nullopt};
+        if (change.kind != plan::Change::Kind::remove) {
+          entry.content = planned.result->files.files.at(change.path);
+        }
+        wanted.changes.push_back(std::move(entry));
+      }
+    }
+    std::string printed;
+    for (const Planned& planned : plans) printed += describe(planned);
+    if (wanted.changes.empty()) {
+      return print(printed) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
+    }
+    wanted.message = message(plans);
+    const git::CommitResult made = repository_->commit(wanted, sink);
+    report_.show(sink, diag::Sources());
+    if (made.status == git::CommitStatus::committed) {
+      constexpr std::size_t kShortId = 12;
+      printed += "committed " + made.id.substr(0, kShortId) + " to " + branch_ + " of " +
+                 options_.repository + "\n";
+      if (!print(printed)) return git::CommitStatus::failed;
+    }
+    if (made.status == git::CommitStatus::failed) report_.say("nothing was committed");
+    return made.status;
+  }
+
+  static std::string cluster_name(const Planned& planned) {
+    return planned.result->blueprint->stage + "/" + planned.result->blueprint->name;
+  }
+
+  static std::string describe(const Planned& planned) {
+    constexpr std::size_t kMostListed = 20;
+    std::string out = cluster_name(planned) + ": " + plan::summary(planned.changes) + "\n";
+    if (planned.changes.size() > kMostListed) return out;
+    for (const plan::Change& change : planned.changes) out += mark(change) + change.path + "\n";
+    return out;
+  }
+
+  static std::string mark(const plan::Change& change) {
+    switch (change.kind) {
+      case plan::Change::Kind::create:
+        return "  + ";
+      case plan::Change::Kind::update:
+        return "  ~ ";
+      case plan::Change::Kind::remove:
+        return "  - ";
+    }
+    return "";
+  }
+
+  // Subject by cluster, body with every file and its kind of change.
+  static std::string message(const std::vector<Planned>& plans) {
+    std::string subject;
+    std::string body;
+    std::size_t changed = 0;
+    for (const Planned& planned : plans) {
+      if (planned.changes.empty()) continue;
+      ++changed;
+      subject = cluster_name(planned) + ": " + plan::summary(planned.changes);
+      body += "\n" + cluster_name(planned) + "\n";
+      for (const plan::Change& change : planned.changes) body += mark(change) + change.path + "\n";
+    }
+    if (changed > 1) subject = "Apply " + std::to_string(changed) + " clusters";
+    return subject + "\n" + body;
+  }
+
+  const ApplyOptions& options_;
+  Knowledge& knowledge_;
+  Report& report_;
+  std::optional<git::Repository> repository_;
+  std::string branch_;
+};
+
+int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
+  Report report(global);
+  diag::Sink sink;
+  Knowledge knowledge(global.providers, global.templates, sink);
+  report.show(sink, knowledge.library().sources());
+  if (sink.has_errors()) return kFindings;
+  const std::optional<Request> request = make_request(options.inputs, report);
+  if (!request) return kFindings;
+  return Apply(options, knowledge, report).run(*request);
+}
+
+}  // namespace
+
+void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
+  CLI::App* command = app.add_subcommand("apply", "Commit the manifests of blueprints to Git");
+  auto options = std::make_shared<ApplyOptions>();
+  options->inputs.add_to(*command);
+  command->add_option("--repo", options->repository, "Git repository; created when absent")
+      ->required()
+      ->type_name("PATH");
+  command
+      ->add_option("--branch", options->branch,
+                   "Branch to commit to (default: the one HEAD names; `main` in a new repository)")
+      ->type_name("NAME");
+  command->add_flag("--take-over", options->take_over,
+                    "Overwrite files that were edited by hand or are not ours");
+  command->footer(
+      "All clusters go into one commit. When nothing changes, no commit is made. The branch moves\n"
+      "only if it is still where the plan was made; otherwise the plan is made again.\n\n"
+      "Example:\n"
+      "  gpuctl apply blueprints/aws-minimal.yaml --repo fleet\n"
+      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n");
+  command->callback([options, &global, &exit_code] { exit_code = run_apply(*options, global); });
+}
+
+}  // namespace gpuctl::cli

@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "base/text.hpp"
+#include "cli/command.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+struct CatalogOptions {
+  std::string platform;
+  std::string output = "table";
+};
+
+// What a reader sees in a cell: scalars as they are, lists by their names.
+std::string cell(const yaml::Node& value) {
+  switch (value.kind()) {
+    case yaml::Kind::null:
+      return "";
+    case yaml::Kind::string:
+      return std::string(value.as_string());
+    case yaml::Kind::list: {
+      std::vector<std::string> parts;
+      for (const yaml::Node& item : value.items()) {
+        parts.push_back(item.is_map() ? cell(item.get("name")) : cell(item));
+      }
+      return base::join(parts, ", ");
+    }
+    default:
+      return yaml::emit_json(value);
+  }
+}
+
+std::string as_table(const catalog::Table& table) {
+  // The source of each row is for `-o json`; people compare the figures.
+  std::vector<std::string> columns;
+  for (const yaml::Node& name : table.display.items()) columns.emplace_back(name.as_string());
+  if (columns.empty()) columns = table.columns;
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::string> header;
+  for (const std::string& column : columns) {
+    std::string upper = column;
+    std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
+      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    header.push_back(std::move(upper));
+  }
+  cells.push_back(std::move(header));
+  for (const yaml::Entry& row : table.rows.entries()) {
+    std::vector<std::string> line;
+    for (const std::string& column : columns) line.push_back(cell(row.value.get(column)));
+    cells.push_back(std::move(line));
+  }
+  std::vector<std::size_t> widths(columns.size(), 0);
+  for (const std::vector<std::string>& line : cells) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      widths[i] = std::max(widths[i], base::code_points(line[i]));
+    }
+  }
+  std::string out;
+  for (const std::vector<std::string>& line : cells) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      text += line[i];
+      if (i + 1 < line.size()) text.append(widths[i] - base::code_points(line[i]) + 2, ' ');
+    }
+    while (text.ends_with(' ')) text.pop_back();
+    out += text + "\n";
+  }
+  return out;
+}
+
+int run_catalog(const std::string& table_name, const CatalogOptions& options,
+                const GlobalOptions& global) {
+  Report report(global);
+  diag::Sink sink;
+  Knowledge knowledge(global.providers, global.templates, sink);
+  std::vector<std::string> names = catalog::platforms(knowledge.library());
+  if (!options.platform.empty()) names = {options.platform};
+  yaml::Arena arena;
+  std::vector<yaml::Node> json;
+  std::string text;
+  std::set<std::string> seen;  // a table that several platforms share is shown once
+  for (const std::string& name : names) {
+    const std::shared_ptr<const catalog::Platform> platform =
+        catalog::load_platform(knowledge.library(), name, diag::kNoOrigin, sink);
+    if (platform == nullptr) continue;
+    const catalog::Table* table = platform->table(table_name);
+    if (table == nullptr || !seen.insert(table->provider).second) continue;
+    text += (text.empty() ? "" : "\n") + as_table(*table);
+    for (const yaml::Entry& row : table->rows.entries()) json.push_back(row.value);
+  }
+  report.show(sink, knowledge.library().sources());
+  if (sink.has_errors()) return kFindings;
+  if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
+  return print(text) ? kOk : kFindings;
+}
+
+int run_platforms(const CatalogOptions& options, const GlobalOptions& global) {
+  Report report(global);
+  diag::Sink sink;
+  Knowledge knowledge(global.providers, global.templates, sink);
+  report.show(sink, knowledge.library().sources());
+  if (sink.has_errors()) return kFindings;
+  yaml::Arena arena;
+  std::vector<yaml::Node> json;
+  std::string text;
+  for (const std::string& name : catalog::platforms(knowledge.library())) {
+    const yaml::Node* provider = knowledge.library().file("providers/" + name + "/provider.yaml");
+    const yaml::Node title = provider->get({"spec", "title"});
+    yaml::MapBuilder row;
+    row.set(arena, "name", arena.string(name));
+    row.set(arena, "title", title);
+    json.push_back(row.build(arena));
+    text += name + "  " + std::string(title.as_string()) + "\n";
+  }
+  if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
+  return print(text) ? kOk : kFindings;
+}
+
+void add_output(CLI::App& command, CatalogOptions& options) {
+  command.add_option("-o,--output", options.output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}));
+}
+
+}  // namespace
+
+void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code) {
+  CLI::App* catalog = app.add_subcommand("catalog", "Show what gpuctl knows");
+  catalog->require_subcommand(1);
+  catalog->footer("Example:\n  gpuctl catalog machines --platform aws\n");
+  struct Entry {
+    const char* command;
+    const char* table;
+    const char* about;
+  };
+  static constexpr Entry kEntries[] = {
+      {"gpus", "gpus", "GPU models"},
+      {"machines", "machines", "Machine types with GPUs"},
+      {"mig", "migClasses", "MIG profiles by GPU"},
+  };
+  for (const Entry& entry : kEntries) {
+    CLI::App* command = catalog->add_subcommand(entry.command, entry.about);
+    auto options = std::make_shared<CatalogOptions>();
+    add_output(*command, *options);
+    command->add_option("--platform", options->platform, "Only what this platform offers")
+        ->type_name("NAME");
+    command->footer("Example:\n  gpuctl catalog " + std::string(entry.command) + " -o json\n");
+    command->callback([options, &global, &exit_code, table = std::string(entry.table)] {
+      exit_code = run_catalog(table, *options, global);
+    });
+  }
+  CLI::App* platforms = catalog->add_subcommand("platforms", "Platforms a blueprint may name");
+  auto options = std::make_shared<CatalogOptions>();
+  add_output(*platforms, *options);
+  platforms->footer("Example:\n  gpuctl catalog platforms\n");
+  platforms->callback(
+      [options, &global, &exit_code] { exit_code = run_platforms(*options, global); });
+}
+
+}  // namespace gpuctl::cli

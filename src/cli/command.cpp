@@ -1,0 +1,139 @@
+#include "cli/command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "diag/print.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+std::string counted(std::size_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+Report::Report(const GlobalOptions& options) : json_(options.format == "json") {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool allowed = no_color == nullptr || *no_color == '\0';
+  colour_ = options.color == "always" ||
+            (options.color == "auto" && allowed && ::isatty(STDERR_FILENO) == 1);
+}
+
+void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
+  std::string out;
+  std::size_t shown = 0;
+  std::size_t hidden = 0;
+  for (const diag::Diagnostic& diagnostic : sink.sorted(sources)) {
+    if (diagnostic.severity == diag::Severity::error) ++errors_;
+    if (diagnostic.severity == diag::Severity::warning) ++warnings_;
+    if (json_) {
+      diag::print_json(diagnostic, sources, out);
+      continue;
+    }
+    if (shown == kMostShown) {
+      ++hidden;
+      continue;
+    }
+    ++shown;
+    diag::print_text(diagnostic, sources, colour_, out);
+    out += '\n';
+  }
+  if (hidden != 0) out += "... and " + std::to_string(hidden) + " more\n\n";
+  std::fwrite(out.data(), 1, out.size(), stderr);
+}
+
+void Report::say(const std::string& line) const {
+  if (!json_) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+void Report::summarise() const {
+  if (json_ || errors_ + warnings_ == 0) return;
+  std::string line;
+  if (errors_ != 0) line = counted(errors_, "error");
+  if (warnings_ != 0) line += (line.empty() ? "" : ", ") + counted(warnings_, "warning");
+  std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+bool print(std::string_view text) {
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+}
+
+void BlueprintOptions::add_to(CLI::App& command) {
+  command.add_option("BLUEPRINT", blueprints, "Blueprint files")->required();
+  command.add_option("--facts", facts,
+                     "Facts of the cluster (default: from the target, then NAME.facts.yaml beside "
+                     "the blueprint)")
+      ->type_name("FILE");
+  command
+      .add_option("--crds", crds,
+                  "Directory of published CRDs to check the rendered documents against; may be "
+                  "repeated, the first that has a kind wins (also GPUCTL_CRDS, separated by `:`)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  command.add_flag("--strict", strict, "Warnings fail");
+  command.add_option("-j,--jobs", jobs, "Threads (default: one a processor)")
+      ->check(CLI::Range(1, 256));
+}
+
+bool show_results(const std::vector<Result>& results, bool strict, Report& report) {
+  for (const Result& result : results) report.show(result.sink, *result.sources);
+  return report.errors() == 0 && !(strict && report.warnings() != 0);
+}
+
+void show_withheld(const std::vector<Result>& results, const Report& report) {
+  for (const Result& result : results) {
+    if (result.rendered.withheld.empty()) continue;
+    // fact -> (how to get it, documents by template)
+    std::map<std::string, std::pair<std::string, std::map<std::string, int>>> facts;
+    for (const render::Withheld& item : result.rendered.withheld) {
+      auto& entry = facts[item.fact];
+      entry.first = item.obtain;
+      ++entry.second[item.template_name];
+    }
+    for (const auto& [fact, entry] : facts) {
+      report.say(result.blueprint->stage + "/" + result.blueprint->name +
+                 ": withheld until the fact `" + fact + "` is known:");
+      for (const auto& [name, number] : entry.second) {
+        report.say("  " + counted(static_cast<std::size_t>(number), "document") + " of " + name);
+      }
+      if (!entry.first.empty()) report.say("  get it: " + entry.first);
+    }
+    report.say("  then write it into " + result.blueprint->name +
+               ".facts.yaml beside the blueprint, or give --facts FILE");
+  }
+}
+
+std::optional<Request> make_request(const BlueprintOptions& options, Report& report) {
+  Request request;
+  request.facts_file = options.facts;
+  std::vector<std::string> directories = options.crds;
+  if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {
+    std::string_view rest(variable);
+    while (!rest.empty()) {
+      const std::size_t colon = rest.find(':');
+      if (colon != 0) directories.emplace_back(rest.substr(0, colon));
+      rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
+    }
+  }
+  if (!directories.empty()) {
+    diag::Sink sink;
+    request.crds = std::make_shared<SharedCrds>(std::move(directories), sink);
+    report.show(sink, diag::Sources());
+    if (sink.has_errors()) return std::nullopt;
+  }
+  return request;
+}
+
+unsigned thread_count(unsigned jobs) {
+  return jobs != 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace gpuctl::cli

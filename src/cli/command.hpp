@@ -1,0 +1,80 @@
+// What the commands share: global options, exit codes, how diagnostics and messages are shown.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/pipeline.hpp"
+#include "diag/diagnostic.hpp"
+
+namespace gpuctl::cli {
+
+/// Exit codes, documented in the README.
+enum ExitCode : int { kOk = 0, kFindings = 1, kUsageError = 64 };
+
+struct GlobalOptions {
+  std::string providers;  // --providers DIR
+  std::string templates;  // --templates DIR
+  std::string format = "text";
+  std::string color = "auto";
+  bool verbose = false;
+};
+
+/// Shows diagnostics on standard error as the global options say, and counts.
+class Report {
+ public:
+  explicit Report(const GlobalOptions& options);
+
+  void show(const diag::Sink& sink, const diag::Sources& sources);
+  /// A message for people on standard error; silent with `--format json`.
+  void say(const std::string& line) const;
+  /// "2 errors, 1 warning" when there was anything.
+  void summarise() const;
+  std::size_t errors() const { return errors_; }
+  std::size_t warnings() const { return warnings_; }
+
+ private:
+  static constexpr std::size_t kMostShown = 50;
+  bool json_ = false;
+  bool colour_ = false;
+  std::size_t errors_ = 0;
+  std::size_t warnings_ = 0;
+};
+
+/// Prints to standard output; false when the reader is gone or the disk is full.
+bool print(std::string_view text);
+
+/// The inputs that several commands take.
+struct BlueprintOptions {
+  std::vector<std::string> blueprints;
+  std::string facts;
+  std::vector<std::string> crds;
+  bool strict = false;
+  unsigned jobs = 0;  // 0: one a processor
+
+  void add_to(CLI::App& command);
+};
+
+/// Shows what the runs found; true when the command may go on (no errors; no warnings if strict).
+bool show_results(const std::vector<Result>& results, bool strict, Report& report);
+
+/// Says which documents wait for facts, and what to do.
+void show_withheld(const std::vector<Result>& results, const Report& report);
+
+/// The run's request with CRDs opened; nothing after shown errors.
+std::optional<Request> make_request(const BlueprintOptions& options, Report& report);
+
+/// The number of threads for `--jobs`.
+unsigned thread_count(unsigned jobs);
+
+// Each command adds itself to the application; `exit_code` receives the result of its run.
+void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_explain(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code);
+
+}  // namespace gpuctl::cli

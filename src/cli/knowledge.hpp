@@ -1,0 +1,56 @@
+// The knowledge a run works with: built-in image plus overlays, compiled per platform at first use.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "derive/derive.hpp"
+#include "render/template.hpp"
+#include "rule/rule.hpp"
+
+namespace gpuctl::cli {
+
+/// The image that was linked into the program.
+const catalog::Image& built_in_image();
+
+/// A platform with everything compiled.
+struct Compiled {
+  std::shared_ptr<const catalog::Platform> platform;
+  std::shared_ptr<const derive::Derivation> derivation;
+  std::shared_ptr<const rule::Rules> rules;
+  std::shared_ptr<const render::Templates> templates;
+  explicit operator bool() const { return templates != nullptr; }
+};
+
+class Knowledge {
+ public:
+  /// `providers` and `templates` are directories laid over the built-in files, or empty. Unreadable
+  /// ones are GPU0002.
+  Knowledge(const std::string& providers, const std::string& templates, diag::Sink& sink);
+
+  /// Compiles at first use. Thread-safe once preload() ran; before that for one thread only.
+  const Compiled* platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
+  /// Compiles every platform, so that several threads may ask afterwards.
+  void preload();
+
+  catalog::Library& library() { return *library_; }
+
+ private:
+  struct Slot {
+    Compiled compiled;
+    diag::Sink findings;  // faults of the knowledge itself
+  };
+  Slot& compile(const std::string& name);
+
+  std::unique_ptr<catalog::Library> library_;
+  std::map<std::string, Slot> platforms_;
+  std::vector<std::string> names_;
+};
+
+/// Compiles a platform from a library; empty after diagnostics.
+Compiled compile_platform(catalog::Library& library, const std::string& name, diag::Sink& sink);
+
+}  // namespace gpuctl::cli

@@ -1,0 +1,104 @@
+// The command line: options, dispatch, exit codes. No domain rule lives here.
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <csignal>
+#include <cstdio>
+
+#include "cli/codes.hpp"
+#include "cli/command.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+// Output must never be writable by everybody, whatever umask we inherit.
+constexpr mode_t kLeastUmask = 022;
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  return names;
+}
+
+// Usage errors in our own form; the library's text says what, we add the way out.
+int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global,
+                const std::vector<std::string>& arguments) {
+  diag::Sink sink;
+  std::string message = error.what();
+  while (message.ends_with('\n')) message.pop_back();
+  diag::Diagnostic& diagnostic = sink.error(kUsage, diag::kNoOrigin, message);
+  const CLI::App* command = &app;
+  for (const std::string& argument : arguments) {
+    const CLI::App* next = command->get_subcommand_no_throw(argument);
+    if (next == nullptr) {
+      if (!argument.starts_with('-')) diagnostic.did_you_mean(argument, command_names(*command));
+      break;
+    }
+    command = next;
+  }
+  diagnostic.suggest("see `" + command->get_display_name() + " --help`");
+  Report report(global);
+  report.show(sink, diag::Sources());
+  return kUsageError;
+}
+
+int run(int argc, char** argv) {
+  ::umask(::umask(0) | kLeastUmask);
+  std::signal(SIGPIPE, SIG_IGN);
+  CLI::App app("Blueprint in, manifests of a GPU cluster out, committed to Git", "gpuctl");
+  GlobalOptions global;
+  app.add_option("--providers", global.providers, "Directory laid over the built-in providers/")
+      ->type_name("DIR");
+  app.add_option("--templates", global.templates, "Directory laid over the built-in templates/")
+      ->type_name("DIR");
+  app.add_option("--format", global.format, "Diagnostics as text or json (one object a line)")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--color", global.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("-v,--verbose", global.verbose, "Say more; log stages to standard error");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
+      "Example:\n  gpuctl apply blueprints/aws-minimal.yaml --repo fleet\n");
+  int exit_code = kOk;
+  add_validate(app, global, exit_code);
+  add_render(app, global, exit_code);
+  add_apply(app, global, exit_code);
+  add_explain(app, global, exit_code);
+  add_catalog(app, global, exit_code);
+  add_version(app, global, exit_code);
+  app.parse_complete_callback([&global] {
+    if (!global.verbose) {
+      spdlog::set_level(spdlog::level::off);
+      return;
+    }
+    spdlog::set_default_logger(spdlog::stderr_logger_mt("gpuctl"));
+    spdlog::set_pattern("%n: %v");
+    spdlog::set_level(spdlog::level::debug);
+  });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& request) {
+    return app.exit(request);  // --help
+  } catch (const CLI::ParseError& error) {
+    return usage_error(app, error, global, {argv + 1, argv + argc});
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+}  // namespace gpuctl::cli
+
+int main(int argc, char** argv) {
+  try {
+    return gpuctl::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    // Nothing a user does should get here.
+    std::fprintf(stderr, "gpuctl: internal error: %s\n", error.what());
+    return gpuctl::cli::kFindings;
+  }
+}

@@ -1,0 +1,335 @@
+#include "cli/pipeline.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "base/digest.hpp"
+#include "base/file.hpp"
+#include "base/path_check.hpp"
+#include "cli/codes.hpp"
+#include "cli/version.hpp"
+#include "render/codes.hpp"
+#include "render/verify.hpp"
+#include "yaml/emit.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+constexpr std::size_t kMostInputBytes = 4 * 1024 * 1024;
+constexpr std::string_view kBlueprintEnding = ".yaml";
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+// Facts beside the blueprint: prod.yaml -> prod.facts.yaml.
+std::string facts_beside(const std::string& path) {
+  std::string stem = path;
+  if (stem.ends_with(kBlueprintEnding)) stem.resize(stem.size() - kBlueprintEnding.size());
+  return stem + ".facts.yaml";
+}
+
+class Run {
+ public:
+  Run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge)
+      : request_(request), knowledge_(knowledge) {
+    result_.blueprint_file = blueprint_file;
+    result_.sources = std::make_unique<diag::Sources>(&knowledge.library().sources());
+    result_.arena = std::make_unique<yaml::Arena>();
+  }
+
+  Result finish() {
+    stages();
+    return std::move(result_);
+  }
+
+ private:
+  diag::Sink& sink() { return result_.sink; }
+  diag::Sources& sources() { return *result_.sources; }
+  yaml::Arena& arena() { return *result_.arena; }
+  bool failed() const { return result_.sink.has_errors(); }
+
+  // Reads a file the user named.
+  std::optional<std::string> read_file(const std::string& path) {
+    auto content = base::read_file(path, kMostInputBytes);
+    if (const auto* error = std::get_if<base::FileError>(&content)) {
+      sink().error(kUnreadable, diag::kNoOrigin, "cannot read `" + path + "`: " + error->text);
+      return std::nullopt;
+    }
+    return std::move(std::get<std::string>(content));
+  }
+
+  void stages() {
+    if (!load()) return;
+    if (!load_lock() || !load_facts()) return;
+    const yaml::Node kept = result_.old_lock ? plan::kept_choices(*result_.old_lock, arena())
+                                             : yaml::Node();
+    spdlog::debug("{}: derive", result_.blueprint_file);
+    std::optional<derive::Derived> derived = derive::derive(
+        *compiled_->derivation, *result_.blueprint, facts_, kept, sources(), arena(), sink());
+    if (!derived) return;
+    spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
+    rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, sources(), arena(),
+                sink());
+    if (failed()) return;
+    result_.choices = derived->choices;
+    spdlog::debug("{}: render {} templates", result_.blueprint_file,
+                  compiled_->templates->size());
+    render(*derived);
+  }
+
+  bool load() {
+    std::optional<std::string> text = read_file(result_.blueprint_file);
+    if (!text) return false;
+    input_ += *text;
+    input_ += '\0';
+    const diag::FileId file = sources().add_file(result_.blueprint_file, std::move(*text));
+    const blueprint::FindPlatform find = [&](const std::string& name, diag::Origin asked_at,
+                                             diag::Sink& to) {
+      compiled_ = knowledge_.platform(name, asked_at, to);
+      return compiled_ == nullptr ? nullptr : compiled_->platform;
+    };
+    result_.blueprint = blueprint::load(file, find, sources(), arena(), sink());
+    return result_.blueprint.has_value() && !failed();
+  }
+
+  std::string cluster_path(std::string_view file) const {
+    return "clusters/" + result_.blueprint->stage + "/" + result_.blueprint->name + "/" +
+           std::string(file);
+  }
+
+  bool load_lock() {
+    if (!request_.earlier) return true;
+    const std::string path = cluster_path(plan::kLockFile);
+    std::optional<std::string> text = request_.earlier(path);
+    if (!text) return true;
+    const diag::FileId file = sources().add_file(path, std::move(*text));
+    result_.old_lock = plan::read_lock(file, sources(), arena(), sink());
+    return result_.old_lock.has_value();
+  }
+
+  // A facts file; nothing when it cannot be used (reported).
+  std::optional<yaml::Node> parse_facts(const std::string& name, std::string text) {
+    const diag::FileId file = sources().add_file(name, std::move(text));
+    return blueprint::load_facts(file, *result_.blueprint->platform, sources(), arena(), sink());
+  }
+
+  // --facts, then the target repository, then beside the blueprint.
+  bool load_facts() {
+    facts_ = arena().map(std::span<const yaml::Entry>());
+    std::optional<yaml::Node> given;
+    if (!request_.facts_file.empty()) {
+      std::optional<std::string> text = read_file(request_.facts_file);
+      if (!text) return false;
+      given = parse_facts(request_.facts_file, std::move(*text));
+      if (!given) return false;
+    } else {
+      const std::string in_output = cluster_path("facts.yaml");
+      if (request_.earlier) {
+        if (std::optional<std::string> text = request_.earlier(in_output)) {
+          given = parse_facts(in_output, std::move(*text));
+          if (!given) return false;
+        }
+      }
+      const std::string name = facts_beside(result_.blueprint_file);
+      auto content = base::read_file(name, kMostInputBytes);
+      if (auto* text = std::get_if<std::string>(&content)) {
+        const std::optional<yaml::Node> beside = parse_facts(name, std::move(*text));
+        if (!beside) return false;
+        if (given && !yaml::equal(*given, *beside)) {
+          sink().warning(kFactsDiffer, beside->origin(),
+                         "these facts differ from `" + in_output + "`, which wins")
+              .suggest("to replace the facts of the cluster, give `--facts " + name + "`");
+        }
+        if (!given) given = beside;
+      }
+    }
+    if (given) facts_ = *given;
+    // By content, so that it does not matter where the facts were found.
+    input_ += yaml::emit_json(facts_);
+    return true;
+  }
+
+  std::vector<render::ExtraManifest> extra_manifests() {
+    std::vector<render::ExtraManifest> out;
+    for (const yaml::Node& item : result_.blueprint->spec.get("extraManifests").items()) {
+      const yaml::Node path = item.get("path");
+      const std::string relative(path.as_string());
+      if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
+        sink().error(render::kExtraManifest, path.origin(), "`" + relative + "` " + reason)
+            .expect("a path below the blueprint's directory");
+        continue;
+      }
+      const std::string name = directory_of(result_.blueprint_file) + relative;
+      auto content = base::read_file(name, kMostInputBytes);
+      if (const auto* error = std::get_if<base::FileError>(&content)) {
+        sink().error(render::kExtraManifest, path.origin(),
+                     "cannot read `" + name + "`: " + error->text);
+        continue;
+      }
+      std::string text = std::move(std::get<std::string>(content));
+      input_ += text;
+      const diag::FileId file = sources().add_file(name, std::move(text));
+      const std::optional<std::vector<yaml::Node>> documents =
+          yaml::read_all(file, sources(), arena(), sink());
+      if (!documents) continue;
+      for (const yaml::Node& document : *documents) {
+        if (!document.get("kind").is_string() || !document.get("apiVersion").is_string() ||
+            !document.get({"metadata", "name"}).is_string()) {
+          sink().error(render::kExtraManifest, document.origin(),
+                       "this extra manifest is no Kubernetes object")
+              .expect("apiVersion, kind and metadata.name");
+        }
+      }
+      out.push_back({std::string(item.get("layer").as_string()), name, *documents});
+    }
+    return out;
+  }
+
+  void render(const derive::Derived& derived) {
+    const std::vector<render::ExtraManifest> extra = extra_manifests();
+    if (failed()) return;
+    const render::Cluster cluster{*result_.blueprint, derived, facts_};
+    result_.rendered = render::render(*compiled_->templates, cluster, extra, {}, sources(),
+                                      arena(), sink());
+    if (failed()) return;
+    if (request_.crds) {
+      const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+      render::verify(result_.rendered.documents, request_.crds->crds, true, sources(), arena(),
+                     sink());
+      if (failed()) return;
+    }
+    if (!request_.install_dir.empty()) render_secrets(cluster);
+    plan::Lock lock;
+    lock.tool = kVersion;
+    lock.catalog = knowledge_.library().digest();
+    lock.input = base::sha256_hex(input_);
+    lock.choices = result_.choices;
+    result_.files = plan::assemble(result_.rendered, result_.blueprint->stage,
+                                   result_.blueprint->name, std::move(lock));
+    if (const catalog::Table* patterns = result_.blueprint->platform->table("secretPatterns")) {
+      plan::refuse_secrets(result_.files, patterns->rows, sink());
+    }
+    if (failed()) result_.files.files.clear();
+  }
+
+  void render_secrets(const render::Cluster& cluster) {
+    const render::ResolveSecret resolve = [&](const yaml::Node& reference) {
+      return resolve_secret(reference);
+    };
+    const std::vector<render::Document> documents = render::render_secret(
+        *compiled_->templates, cluster, resolve, sources(), arena(), sink());
+    if (failed()) return;
+    if (request_.crds) {
+      const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+      // Messages about a value that breaks its schema would quote it.
+      diag::Sink hidden;
+      render::verify(documents, request_.crds->crds, false, sources(), arena(), hidden);
+      if (hidden.has_errors()) {
+        sink().error(kSecretUnavailable, diag::kNoOrigin,
+                     "a document does not pass its schema once the secrets are in place")
+            .suggest("check the referenced secrets: a pull secret is one JSON object with `auths`");
+        return;
+      }
+    }
+    for (const render::Document& document : documents) {
+      const std::size_t slash = document.path.rfind('/');
+      result_.secret_files.push_back({result_.blueprint->name + "/" +
+                                          document.path.substr(slash == std::string::npos ? 0 : slash + 1),
+                                      render::bytes(document)});
+    }
+  }
+
+  // `env` and `file` can be read here; the other forms live in a cluster. The value never enters a
+  // message.
+  std::optional<std::string> resolve_secret(const yaml::Node& reference) {
+    const yaml::Node variable = reference.get("env");
+    const yaml::Node path = reference.get("file");
+    std::string value;
+    if (variable.is_string()) {
+      const char* found = std::getenv(std::string(variable.as_string()).c_str());
+      if (found == nullptr) {
+        sink().error(kSecretUnavailable, variable.origin(),
+                     "the environment variable `" + std::string(variable.as_string()) +
+                         "` is not set");
+        return std::nullopt;
+      }
+      value = found;
+    } else if (path.is_string()) {
+      std::string name(path.as_string());
+      if (name.starts_with("~/")) {
+        const char* home = std::getenv("HOME");
+        name = (home == nullptr ? std::string() : std::string(home)) + name.substr(1);
+      } else if (!name.starts_with('/')) {
+        name = directory_of(result_.blueprint_file) + name;
+      }
+      auto content = base::read_file(name, kMostInputBytes);
+      if (const auto* error = std::get_if<base::FileError>(&content)) {
+        sink().error(kSecretUnavailable, path.origin(),
+                     "cannot read `" + name + "`: " + error->text);
+        return std::nullopt;
+      }
+      value = std::move(std::get<std::string>(content));
+    } else {
+      sink().error(kSecretUnavailable, reference.origin(),
+                   "this secret lives in a cluster or a secret store and cannot be read here")
+          .expect("`env` or `file` for what the installer needs");
+      return std::nullopt;
+    }
+    while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
+    return value;
+  }
+
+  const Request& request_;
+  Knowledge& knowledge_;
+  const Compiled* compiled_ = nullptr;
+  yaml::Node facts_;
+  std::string input_;
+  Result result_;
+};
+
+}  // namespace
+
+Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge) {
+  return Run(blueprint_file, request, knowledge).finish();
+}
+
+std::vector<Result> run_all(const std::vector<std::string>& blueprint_files,
+                            const Request& request, Knowledge& knowledge, unsigned jobs) {
+  std::vector<Result> results(blueprint_files.size());
+  const std::size_t threads = std::min<std::size_t>(std::max(1U, jobs), blueprint_files.size());
+  if (threads > 1) knowledge.preload();
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < blueprint_files.size(); i = next++) {
+      results[i] = run(blueprint_files[i], request, knowledge);
+    }
+  };
+  std::vector<std::jthread> pool;
+  for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
+  work();
+  pool.clear();
+  std::map<std::string, std::size_t> seen;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].blueprint) continue;
+    const auto [first, added] =
+        seen.emplace(results[i].blueprint->stage + "/" + results[i].blueprint->name, i);
+    if (!added) {
+      results[i].sink.error(kSameCluster, results[i].blueprint->metadata.get("name").origin(),
+                            "a second blueprint for the cluster `" + first->first + "`")
+          .note("the first is `" + blueprint_files[first->second] + "`")
+          .suggest("give one of them another `metadata.name` or `spec.stage`");
+    }
+  }
+  return results;
+}
+
+}  // namespace gpuctl::cli

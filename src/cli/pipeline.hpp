@@ -1,0 +1,63 @@
+// One blueprint through all stages: load, validate, derive, check, render, verify, assemble.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/knowledge.hpp"
+#include "plan/plan.hpp"
+#include "schema/crds.hpp"
+
+namespace gpuctl::cli {
+
+/// Published CRDs, parsed once for all blueprints of a run; they load lazily, hence the mutex.
+struct SharedCrds {
+  SharedCrds(std::vector<std::string> directories, diag::Sink& sink)
+      : crds(std::move(directories), sink) {}
+  schema::Crds crds;
+  std::mutex mutex;
+};
+
+/// What a command wants of the pipeline.
+struct Request {
+  std::string facts_file;                // --facts, or empty
+  std::shared_ptr<SharedCrds> crds;      // --crds, or nullptr
+  std::string install_dir;               // --install-dir: render the secret form too
+  /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when there
+  /// is one: earlier choices and facts come from there.
+  std::function<std::optional<std::string>(const std::string& path)> earlier;
+};
+
+/// A file that holds secrets, for --install-dir.
+struct SecretFile {
+  std::string path;
+  std::string content;
+};
+
+/// Everything that is known about one blueprint after the run. Owns what its diagnostics need.
+struct Result {
+  std::string blueprint_file;
+  std::unique_ptr<diag::Sources> sources;
+  std::unique_ptr<yaml::Arena> arena;
+  diag::Sink sink;
+  std::optional<blueprint::Blueprint> blueprint;
+  std::optional<plan::Lock> old_lock;
+  std::vector<derive::Choice> choices;
+  render::Rendered rendered;
+  plan::ClusterFiles files;  // empty unless rendered without errors
+  std::vector<SecretFile> secret_files;
+};
+
+/// Runs the stages on one blueprint. Never throws for what a user did.
+Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge);
+
+/// Runs all blueprints on `jobs` threads; results in the order of the files. Two blueprints for one
+/// cluster are GPU0005.
+std::vector<Result> run_all(const std::vector<std::string>& blueprint_files,
+                            const Request& request, Knowledge& knowledge, unsigned jobs);
+
+}  // namespace gpuctl::cli

@@ -1,0 +1,8 @@
+// The version of the program, from the build.
+#pragma once
+
+namespace gpuctl::cli {
+
+inline constexpr const char* kVersion = GPUCTL_VERSION;
+
+}  // namespace gpuctl::cli

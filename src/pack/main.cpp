@@ -1,0 +1,104 @@
+// Build tool: reads providers/, templates/ and docs/codes/, checks all of it, and writes the
+// pre-parsed image that the program links.
+//
+//   gpuctl_pack SOURCE_DIR IMAGE
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "catalog/image.hpp"
+#include "catalog/library.hpp"
+#include "catalog/platform.hpp"
+#include "derive/derive.hpp"
+#include "diag/print.hpp"
+#include "render/template.hpp"
+#include "rule/rule.hpp"
+#include "yaml/read.hpp"
+
+namespace {
+
+using namespace gpuctl;
+
+int fail(const diag::Sink& sink, const diag::Sources& sources) {
+  std::string out;
+  for (const diag::Diagnostic& diagnostic : sink.sorted(sources)) {
+    diag::print_text(diagnostic, sources, false, out);
+    out += '\n';
+  }
+  std::fwrite(out.data(), 1, out.size(), stderr);
+  return sink.has_errors() ? 1 : 0;
+}
+
+std::string slurp(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The files of the image, sorted by name.
+std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
+  std::vector<catalog::Overlay> files;
+  for (const char* folder : {"providers", "templates", "docs/codes"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      const std::string ending = entry.path().extension().string();
+      if (!entry.is_regular_file() || (ending != ".yaml" && ending != ".md")) continue;
+      const std::string name = std::filesystem::relative(entry.path(), root).generic_string();
+      files.push_back({name, name, slurp(entry.path())});
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const catalog::Overlay& a, const catalog::Overlay& b) { return a.path < b.path; });
+  return files;
+}
+
+// Everything a run would load, checked as strictly as an overlay is.
+int check(const std::vector<catalog::Overlay>& files) {
+  std::vector<catalog::Overlay> knowledge;
+  for (const catalog::Overlay& file : files) {
+    if (file.path.ends_with(".yaml")) knowledge.push_back(file);
+  }
+  diag::Sink sink;
+  catalog::Library library(nullptr, std::move(knowledge), sink);
+  for (const std::string& name : catalog::platforms(library)) {
+    const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
+    if (platform == nullptr) continue;
+    derive::compile(*platform, library.sources(), sink);
+    rule::compile(*platform, library.sources(), sink);
+    render::compile(*platform, library, sink);
+  }
+  return fail(sink, library.sources());
+}
+
+int pack(const std::filesystem::path& root, const std::filesystem::path& output) {
+  const std::vector<catalog::Overlay> files = collect(root);
+  if (const int failed = check(files); failed != 0) return failed;
+  diag::Sources sources;
+  diag::Sink sink;
+  yaml::Arena arena;
+  std::vector<catalog::ImageFile> packed;
+  for (const catalog::Overlay& file : files) {
+    const diag::FileId id = sources.add_file(file.path, file.text);
+    yaml::Node tree;
+    if (file.path.ends_with(".yaml")) {
+      const auto read = yaml::read(id, sources, arena, sink);
+      if (read) tree = *read;
+    }
+    packed.push_back({file.path, file.text, tree});
+  }
+  if (sink.has_errors()) return fail(sink, sources);
+  std::ofstream out(output, std::ios::binary);
+  out << catalog::write_image(packed, sources);
+  out.close();
+  return out ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: gpuctl_pack SOURCE_DIR IMAGE\n");
+    return 2;
+  }
+  return pack(argv[1], argv[2]);
+}
