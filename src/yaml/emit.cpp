@@ -4,9 +4,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "base/text.hpp"
+#include "diag/character.hpp"
 #include "yaml/scalar.hpp"
 
 namespace gpuctl::yaml {
@@ -40,14 +40,18 @@ std::uint8_t byte_classes(std::string_view text) {
   return seen;
 }
 
+// What a reader of the file would not see, no-break spaces included: written as an escape.
+bool is_invisible(char32_t c) {
+  return diag::is_unprintable(c) || diag::is_hidden(c) || c == 0x00A0;
+}
+
 bool has_invisible(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     if (static_cast<unsigned char>(text[i]) < 0x80) {
       ++i;
       continue;
     }
-    const char32_t c = next_code_point(text, i);
-    if (is_unprintable(c) || is_hidden(c) || c == 0x00A0) return true;
+    if (is_invisible(diag::next_code_point(text, i))) return true;
   }
   return false;
 }
@@ -140,8 +144,8 @@ void append_quoted(std::string& out, std::string_view text, bool show_invisible)
       continue;
     }
     const std::size_t at = i;
-    const char32_t c = next_code_point(text, i);
-    if (c >= 0x80 && !(show_invisible && (is_unprintable(c) || is_hidden(c) || c == 0x00A0))) {
+    const char32_t c = diag::next_code_point(text, i);
+    if (c >= 0x80 && !(show_invisible && is_invisible(c))) {
       continue;
     }
     out.append(text, run, at - run);

@@ -1,10 +1,8 @@
 #include "yaml/scalar.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
-#include <string>
 
 #include "base/text.hpp"
 
@@ -194,32 +192,6 @@ double parse_real(std::string_view text) {
     }
   }
   return negative ? -value : value;
-}
-
-bool is_unprintable(char32_t c) {
-  if (c < 0x20 || (c >= 0x7F && c <= 0x9F)) return true;
-  return c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
-}
-
-bool is_hidden(char32_t c) {
-  return c == 0x00AD || c == 0x061C || c == 0x180E || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
-}
-
-char32_t next_code_point(std::string_view text, std::size_t& at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  if (first < 0x80) {
-    ++at;
-    return first;
-  }
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  char32_t c = first & (0xFFU >> (length + 1));
-  for (std::size_t i = 1; i < length && at + i < text.size(); ++i) {
-    c = (c << 6U) | (byte(at + i) & 0x3FU);
-  }
-  at = std::min(at + length, text.size());
-  return c;
 }
 
 }  // namespace gpuctl::yaml

@@ -29,14 +29,4 @@ Plain classify_plain(std::string_view text);
 /// The value of a text classified real or other_real.
 double parse_real(std::string_view text);
 
-/// True for control, private formatting and non-characters: what must not stand in YAML as it is.
-/// Covers C0 and C1 controls (tab and line feed too), DEL, U+2028/2029, U+FEFF, U+FFFE/FFFF.
-bool is_unprintable(char32_t c);
-
-/// True for characters nobody sees: bidirectional controls, zero-width characters, soft hyphen.
-bool is_hidden(char32_t c);
-
-/// Decodes the code point at `at` of valid UTF-8 and moves `at` behind it.
-char32_t next_code_point(std::string_view text, std::size_t& at);
-
 }  // namespace gpuctl::yaml

@@ -121,13 +121,14 @@ std::size_t find_open_quote(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
+constexpr Wording kTabIndent = {"", "a tab in the indentation", "indent with spaces"};
+
 // What the parser's message alone does not tell; nullptr when it says enough.
 const Wording* better_wording(std::string_view message, std::string_view before) {
-  static constexpr Wording kTab = {"", "a tab in the indentation", "indent with spaces"};
   static constexpr Wording kBehind = {"", "text behind a complete value",
                                       "put the whole text in quotes, or start a new line"};
   const std::size_t content = before.find_first_not_of(" \t");
-  if (before.substr(0, content).find('\t') != std::string_view::npos) return &kTab;
+  if (before.substr(0, content).find('\t') != std::string_view::npos) return &kTabIndent;
   const bool block_end =
       message == "end of map not found" || message == "end of sequence not found";
   return block_end && before.find_first_not_of(" -") != std::string_view::npos ? &kBehind : nullptr;
@@ -168,6 +169,7 @@ void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place
   }
   const bool at_character = at < text.size() && text[at] != '\n' && text[at] != '\r';
   const Wording* wording = better_wording(message, line_before(text, at));
+  if (wording == &kTabIndent) at = text.rfind('\t', at);
   if (wording == nullptr) wording = find_wording(message);
   diag::Diagnostic& diagnostic =
       sink.error(kSyntax, span(at, at_character ? at + 1 : at),

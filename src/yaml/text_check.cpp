@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "diag/character.hpp"
 #include "yaml/codes.hpp"
-#include "yaml/scalar.hpp"
 
 namespace gpuctl::yaml {
 
@@ -29,8 +29,8 @@ std::size_t find_forbidden(std::string_view text, bool allow_separators) {
       return i;
     } else {
       const std::size_t at = i;
-      const char32_t point = next_code_point(text, i);
-      if (!is_unprintable(point)) continue;
+      const char32_t point = diag::next_code_point(text, i);
+      if (!diag::is_unprintable(point)) continue;
       if (allow_separators && (point == 0x2028 || point == 0x2029)) continue;
       return at;
     }
@@ -47,13 +47,6 @@ bool looks_like_utf16(std::string_view text) {
 
 std::size_t byte_order_mark(std::string_view text) {
   return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-}
-
-std::string code_point_name(char32_t c) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string digits;
-  for (; c != 0 || digits.size() < 4; c >>= 4U) digits.insert(digits.begin(), kDigits[c & 0xFU]);
-  return "U+" + digits;
 }
 
 bool check_text(diag::FileId file, diag::Sources& sources, diag::Sink& sink,
@@ -86,10 +79,10 @@ bool check_text(diag::FileId file, diag::Sources& sources, diag::Sink& sink,
   bad = find_forbidden(text, limits.ambiguous_scalars);
   if (bad == std::string_view::npos) return true;
   std::size_t end = bad;
-  const char32_t c = next_code_point(text, end);
+  const char32_t c = diag::next_code_point(text, end);
   diag::Diagnostic& diagnostic =
       sink.error(kBadCharacter, span(bad, end - bad),
-                 "character " + code_point_name(c) + " must not stand in a YAML file");
+                 "character " + diag::code_point_name(c) + " must not stand in a YAML file");
   if (c == '\r') {
     diagnostic.label("a carriage return without a line feed");
   } else if (c == 0xFEFF) {

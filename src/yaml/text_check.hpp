@@ -1,6 +1,8 @@
 // The bytes of an input before any parser sees them.
 #pragma once
 
+#include <string_view>
+
 #include "diag/diagnostic.hpp"
 #include "diag/sources.hpp"
 #include "yaml/read.hpp"
@@ -16,8 +18,5 @@ bool check_text(diag::FileId file, diag::Sources& sources, diag::Sink& sink,
 
 /// Number of bytes of the byte order mark at the start of `text`: 0 or 3.
 std::size_t byte_order_mark(std::string_view text);
-
-/// "U+00AD".
-std::string code_point_name(char32_t c);
 
 }  // namespace gpuctl::yaml

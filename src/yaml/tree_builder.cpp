@@ -1,9 +1,9 @@
 #include "yaml/tree_builder.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/text.hpp"
+#include "diag/character.hpp"
 #include "yaml/codes.hpp"
 #include "yaml/scalar.hpp"
 #include "yaml/scan.hpp"
@@ -301,13 +301,28 @@ Node TreeBuilder::check_key(Node key, bool plain) {
       ++i;
       continue;
     }
-    const char32_t c = next_code_point(name, i);
-    if (!is_hidden(c)) continue;
-    error(kBadKey, key.origin(), "a key contains the invisible character " + code_point_name(c))
+    const char32_t c = diag::next_code_point(name, i);
+    if (!diag::is_hidden(c)) continue;
+    error(kBadKey, key.origin(),
+          "a key contains the invisible character " + diag::code_point_name(c))
         .suggest("type the key anew");
     break;
   }
   return key;
+}
+
+// Called when the collection is complete: yaml-cpp takes a bracket that is never closed for a key.
+void TreeBuilder::refuse_key(const Frame& frame) {
+  diag::Diagnostic& diagnostic =
+      error(kBadKey, span(frame.begin, std::max(frame.end, frame.begin + 1)),
+            frame.map ? "a mapping is used as a key" : "a list is used as a key");
+  diagnostic.expect("a string");
+  const std::size_t pair = frame.begin > 0 && text_[frame.begin - 1] == '{' ? 1 : 0;
+  if (text_.substr(frame.begin - pair).starts_with("{{")) {
+    diagnostic.suggest("expressions are written `${...}`; quote a text that starts with `{{`");
+  } else {
+    diagnostic.suggest("quote a text that starts with `{` or `[`");
+  }
 }
 
 void TreeBuilder::refuse_tag(std::size_t at) {
@@ -367,20 +382,7 @@ void TreeBuilder::open(const YAML::Mark& mark, const std::string& tag, YAML::anc
     stop(span(frame.begin, frame.begin + 1), "the file is nested too deeply", limits_.depth,
          "levels");
   }
-  frame.bad_key = !frames_.empty() && frames_.back().bad_key;
-  if (key_expected() && !frame.bad_key) {
-    frame.bad_key = true;
-    diag::Diagnostic& diagnostic =
-        error(kBadKey, line_span(frame.begin),
-              map ? "a mapping is used as a key" : "a list is used as a key");
-    diagnostic.expect("a string");
-    const std::size_t pair = frame.begin > 0 && text_[frame.begin - 1] == '{' ? 1 : 0;
-    if (text_.substr(frame.begin - pair).starts_with("{{")) {
-      diagnostic.suggest("expressions are written `${...}`; quote a text that starts with `{{`");
-    } else {
-      diagnostic.suggest("quote a text that starts with `{` or `[`");
-    }
-  }
+  frame.in_key = key_expected() || (!frames_.empty() && frames_.back().in_key);
   count_nodes(1, kNoOrigin);
   frame.nodes_before = nodes_ - 1;
   frame.first = values_.size();
@@ -404,7 +406,8 @@ TreeBuilder::Frame TreeBuilder::close() {
 void TreeBuilder::finish(const Frame& frame, const Node& node) {
   values_.resize(frame.first);
   Node value = node;
-  if (key_expected()) {  // reported when it was opened; its text takes its place
+  if (key_expected()) {
+    if (!frames_.back().in_key) refuse_key(frame);
     value = arena_.string(text_.substr(frame.begin, frame.end - frame.begin), node.origin());
   }
   define(frame.anchor, value, frame.height, nodes_ - frame.nodes_before);

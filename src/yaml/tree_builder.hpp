@@ -53,7 +53,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Frame {
     bool map = false;
     bool flow = false;
-    bool bad_key = false;  // stands where a key is expected; reported once, not for its parts
+    bool in_key = false;  // is used as a key, or is part of one
     YAML::anchor_t anchor = 0;
     std::size_t begin = 0;  // byte offsets in the file
     std::size_t end = 0;
@@ -82,6 +82,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t absent_value();
 
   Node check_key(Node key, bool plain);
+  void refuse_key(const Frame& frame);
   void refuse_tag(std::size_t at);
   Node plain_value(const std::string& value, Origin origin);
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,

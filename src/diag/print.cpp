@@ -1,0 +1,283 @@
+#include "diag/print.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "diag/character.hpp"
+#include "diag/excerpt.hpp"
+
+namespace gpuctl::diag {
+
+namespace {
+
+constexpr std::size_t kMostColumns = 160;  // of a source line
+
+constexpr std::string_view kReset = "\033[0m";
+constexpr std::string_view kBold = "\033[1m";
+constexpr std::string_view kRed = "\033[1;31m";
+constexpr std::string_view kYellow = "\033[1;33m";
+constexpr std::string_view kCyan = "\033[1;36m";
+constexpr std::string_view kBlue = "\033[1;34m";
+
+std::string_view severity_colour(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return kRed;
+    case Severity::warning:
+      return kYellow;
+    case Severity::note:
+      return kCyan;
+  }
+  return kBold;
+}
+
+// A label with its place worked out.
+struct Mark {
+  FileId file = 0;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string_view line_text;
+  std::size_t begin = 0;  // byte range in the line
+  std::size_t end = 0;
+  std::string_view text;
+  bool primary = false;
+};
+
+std::vector<Mark> place_marks(const Diagnostic& diagnostic, const Sources& sources) {
+  std::vector<Mark> marks;
+  const auto add = [&](const Label& label, bool primary) {
+    const Span* span = sources.span(label.at);
+    if (span == nullptr) return;
+    const std::string_view text = sources.file_text(span->file);
+    const std::size_t begin = std::min<std::size_t>(span->begin, text.size());
+    const std::size_t before = begin == 0 ? std::string_view::npos : text.rfind('\n', begin - 1);
+    const std::size_t line_begin = before == std::string_view::npos ? 0 : before + 1;
+    std::string_view line = text.substr(line_begin, text.find('\n', begin) - line_begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const Position position = sources.position(span->file, static_cast<std::uint32_t>(begin));
+    Mark mark{.file = span->file,
+              .line = position.line,
+              .column = position.column,
+              .line_text = line,
+              .begin = std::min(begin - line_begin, line.size()),
+              .end = std::min<std::size_t>(std::max<std::size_t>(span->end, begin) - line_begin,
+                                           line.size()),
+              .text = label.text,
+              .primary = primary};
+    marks.push_back(mark);
+  };
+  add(diagnostic.primary, true);
+  for (const Label& label : diagnostic.secondary) add(label, false);
+  return marks;
+}
+
+class TextPrinter {
+ public:
+  TextPrinter(bool colour, std::string& out) : colour_(colour), out_(out) {}
+
+  void print(const Diagnostic& diagnostic, const Sources& sources) {
+    severity_ = diagnostic.severity;
+    marks_ = place_marks(diagnostic, sources);
+    std::uint32_t last_line = 1;
+    for (const Mark& mark : marks_) last_line = std::max(last_line, mark.line);
+    gutter_ = std::to_string(last_line).size();
+    paint(severity_colour(severity_),
+          std::string(severity_name(severity_)) + "[" + diagnostic.code + "]");
+    std::string message = ": ";
+    append_visible(message, diagnostic.message);
+    paint(kBold, message);
+    out_ += '\n';
+    print_files(sources);
+    if (marks_.empty() || !marks_.front().primary) {
+      if (!diagnostic.primary.text.empty()) fact("note", diagnostic.primary.text);
+    }
+    if (!diagnostic.expected.empty()) fact("expected", diagnostic.expected);
+    if (!diagnostic.found.empty()) fact("found", diagnostic.found);
+    for (const std::string& note : diagnostic.notes) fact("note", note);
+    for (const std::string& help : diagnostic.help) {
+      paint(kCyan, "help");
+      out_ += ": ";
+      lines(help, std::string_view("help: ").size());
+    }
+  }
+
+ private:
+  void paint(std::string_view colour, std::string_view text) {
+    if (!colour_) {
+      out_ += text;
+      return;
+    }
+    out_ += colour;
+    out_ += text;
+    out_ += kReset;
+  }
+
+  // A text of several lines, those after the first indented.
+  void lines(std::string_view text, std::size_t indent) {
+    std::string visible;
+    append_visible(visible, text);
+    std::string_view rest = visible;
+    while (rest.ends_with('\n')) rest.remove_suffix(1);
+    for (;;) {
+      const std::size_t end = rest.find('\n');
+      out_ += rest.substr(0, end);
+      out_ += '\n';
+      if (end == std::string_view::npos) return;
+      rest.remove_prefix(end + 1);
+      if (!rest.starts_with('\n')) out_.append(indent, ' ');
+    }
+  }
+
+  void fact(std::string_view name, std::string_view text) {
+    out_.append(gutter_ + 1, ' ');
+    paint(kBlue, "=");
+    out_ += ' ';
+    paint(kBold, name);
+    out_ += ": ";
+    lines(text, gutter_ + 1 + 2 + name.size() + 2);
+  }
+
+  void bar() {
+    out_.append(gutter_ + 1, ' ');
+    paint(kBlue, "|");
+  }
+
+  // The file of the primary mark comes first, the others in the order they are mentioned.
+  void print_files(const Sources& sources) {
+    std::vector<FileId> files;
+    for (const Mark& mark : marks_) {
+      if (std::find(files.begin(), files.end(), mark.file) == files.end()) {
+        files.push_back(mark.file);
+      }
+    }
+    for (const FileId file : files) {
+      std::vector<const Mark*> marks;
+      for (const Mark& mark : marks_) {
+        if (mark.file == file) marks.push_back(&mark);
+      }
+      const Mark& first = *marks.front();
+      const bool first_file = file == files.front();
+      if (!first_file) {
+        bar();
+        out_ += '\n';
+      }
+      out_.append(gutter_, ' ');
+      paint(kBlue, first_file ? "-->" : ":::");
+      out_ += ' ';
+      append_visible(out_, sources.file_name(file));
+      out_ += ":" + std::to_string(first.line) + ":" + std::to_string(first.column) + "\n";
+      bar();
+      out_ += '\n';
+      std::stable_sort(marks.begin(), marks.end(),
+                       [](const Mark* a, const Mark* b) { return a->line < b->line; });
+      print_lines(sources, marks);
+    }
+  }
+
+  void print_lines(const Sources& sources, const std::vector<const Mark*>& marks) {
+    std::uint32_t shown = 0;
+    Excerpt excerpt;
+    for (const Mark* mark : marks) {
+      if (mark->line != shown) {
+        if (shown != 0 && mark->line == shown + 2) {
+          source_line(shown + 1,
+                      cut_line(sources.line_text(mark->file, shown + 1), 0, kMostColumns));
+        } else if (shown != 0 && mark->line > shown + 2) {
+          paint(kBlue, "...");
+          out_ += '\n';
+        }
+        excerpt = cut_line(mark->line_text, mark->begin, kMostColumns);
+        source_line(mark->line, excerpt);
+        shown = mark->line;
+      }
+      underline(*mark, excerpt);
+    }
+  }
+
+  void source_line(std::uint32_t line, const Excerpt& excerpt) {
+    std::string number = std::to_string(line);
+    number.append(gutter_ - number.size() + 1, ' ');
+    paint(kBlue, number + "|");
+    if (!excerpt.shown.empty()) out_ += ' ';
+    out_ += excerpt.shown;
+    out_ += '\n';
+  }
+
+  void underline(const Mark& mark, const Excerpt& excerpt) {
+    const std::size_t begin = column_of(excerpt, mark.line_text, mark.begin);
+    const std::size_t end = column_of(excerpt, mark.line_text, mark.end);
+    bar();
+    out_.append(begin + 1, ' ');
+    std::string text(std::max<std::size_t>(end - begin, 1), mark.primary ? '^' : '-');
+    if (!mark.text.empty()) {
+      text += ' ';
+      append_visible(text, mark.text);
+      std::replace(text.begin(), text.end(), '\n', ' ');
+    }
+    paint(mark.primary ? severity_colour(severity_) : kBlue, text);
+    out_ += '\n';
+  }
+
+  bool colour_;
+  std::string& out_;
+  Severity severity_ = Severity::error;
+  std::vector<Mark> marks_;
+  std::size_t gutter_ = 1;
+};
+
+}  // namespace
+
+std::string_view severity_name(Severity severity) {
+  switch (severity) {
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::note:
+      return "note";
+  }
+  return "error";
+}
+
+void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colour,
+                std::string& out) {
+  TextPrinter(colour, out).print(diagnostic, sources);
+}
+
+void print_json(const Diagnostic& diagnostic, const Sources& sources, std::string& out) {
+  using Json = nlohmann::ordered_json;
+  Json spans = Json::array();
+  const auto add = [&](const Label& label, bool primary) {
+    const Span* span = sources.span(label.at);
+    if (span == nullptr) return;
+    const Position begin = sources.position(span->file, span->begin);
+    const Position end = sources.position(span->file, std::max(span->begin, span->end));
+    Json entry;
+    entry["file"] = std::string(sources.file_name(span->file));
+    entry["line"] = begin.line;
+    entry["column"] = begin.column;
+    entry["endLine"] = end.line;
+    entry["endColumn"] = end.column;
+    entry["label"] = label.text;
+    entry["primary"] = primary;
+    spans.push_back(std::move(entry));
+  };
+  add(diagnostic.primary, true);
+  for (const Label& label : diagnostic.secondary) add(label, false);
+  Json object;
+  object["code"] = diagnostic.code;
+  object["severity"] = severity_name(diagnostic.severity);
+  object["message"] = diagnostic.message;
+  object["spans"] = std::move(spans);
+  object["expected"] = diagnostic.expected;
+  object["found"] = diagnostic.found;
+  object["notes"] = diagnostic.notes;
+  object["help"] = diagnostic.help;
+  object["docs"] = "gpuctl explain " + diagnostic.code;
+  // File names and texts come from outside: bad bytes are replaced, not thrown at.
+  out += object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  out += '\n';
+}
+
+}  // namespace gpuctl::diag

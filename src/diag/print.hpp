@@ -1,0 +1,24 @@
+// Prints diagnostics: for people in the style of rustc, for programs as one JSON object a line.
+#pragma once
+
+#include <string>
+
+#include "diag/diagnostic.hpp"
+#include "diag/sources.hpp"
+
+namespace gpuctl::diag {
+
+/// Appends the diagnostic with the source lines it is about, carets under its place. Every line
+/// ends with a line feed; no empty line follows. `colour` adds ANSI colours. Texts from outside
+/// cannot steer the terminal: control characters are replaced.
+void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colour,
+                std::string& out);
+
+/// Appends one line of JSON: code, severity, message, spans (file, line, column, endLine,
+/// endColumn, label, primary; one-based, the end exclusive), expected, found, notes, help, docs.
+void print_json(const Diagnostic& diagnostic, const Sources& sources, std::string& out);
+
+/// "error", "warning", "note".
+std::string_view severity_name(Severity severity);
+
+}  // namespace gpuctl::diag
