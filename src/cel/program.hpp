@@ -48,16 +48,32 @@ struct Outcome {
 /// What a function implementation may use.
 struct CallContext {
   yaml::Arena& arena;
+  /// Steps left of the evaluation's budget; nullptr when nobody counts.
+  std::uint64_t* steps_left = nullptr;
+  /// Takes `steps` from the budget before work of that size (one step for a list item or eight
+  /// bytes of text). False when too few are left: then return an EvalError of kind budget.
+  bool charge(std::uint64_t steps) const {
+    if (steps_left == nullptr) return true;
+    if (*steps_left < steps) return false;
+    *steps_left -= steps;
+    return true;
+  }
 };
 
 /// A function that expressions may call. Overloads share a name and differ in parameters.
 struct Function {
-  std::string name;        // "spread", "mig.place"; for methods the bare name
-  bool method = false;     // called as params[0].name(params[1], ...)
+  std::string name;     // "spread", "mig.place"; for methods the bare name
+  bool method = false;  // called as params[0].name(params[1], ...)
   std::vector<Type> params;
   Type result;
   /// Arguments have been checked against `params` (dyn arguments at run time). On error: message.
   std::function<Outcome(std::span<const Value>, CallContext&)> call;
+  /// When set, the result type follows from the arguments' types, and `result` is not used.
+  std::function<Type(std::span<const Type>)> result_of = nullptr;
+  /// The last parameter may be given any number of times, but at least once.
+  bool variadic = false;
+  /// Same arguments, same result: calls with constant arguments are made once, when compiling.
+  bool pure = false;
 };
 
 /// The functions an environment offers. standard() has the whole language and the documented
@@ -73,6 +89,7 @@ class Functions {
   const Table& table() const { return *table_; }
 
  private:
+  explicit Functions(std::shared_ptr<Table> table) : table_(std::move(table)) {}
   std::shared_ptr<Table> table_;
 };
 
@@ -88,8 +105,11 @@ struct Environment {
   std::shared_ptr<const Functions> functions = Functions::standard();
 };
 
+/// Longest text of an expression.
 inline constexpr std::size_t kMostExpressionBytes = 64 * 1024;
+/// Deepest nesting of an expression. A chain of `&&` or `||` counts once.
 inline constexpr std::size_t kMostExpressionDepth = 128;
+/// Budget of one evaluation: a step for every operation, list item, and eight bytes of new text.
 inline constexpr std::uint64_t kMostSteps = 5'000'000;
 
 class Program;
@@ -109,9 +129,10 @@ std::string print(const Program& program);
 /// Names of the variables that the expression reads, in order of declaration.
 std::vector<std::string> variables_of(const Program& program);
 
-/// Evaluates; `values[i]` belongs to `environment.variables[i]`. A value that is just selected keeps its
-/// origin (so that a diagnostic can point at the input it came from); computed values have none.
-/// Thread-safe for a shared program with distinct arenas.
+/// Evaluates; `values[i]` belongs to `environment.variables[i]`. A value that is just selected
+/// keeps its origin (so that a diagnostic can point at the input it came from); computed values
+/// have none. The result lives in `arena` or in what `values` live in; it never refers to the
+/// program. Thread-safe for a shared program with distinct arenas.
 Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena);
 
 }  // namespace gpuctl::cel

@@ -10,11 +10,11 @@
 namespace gpuctl::cel {
 
 enum class TypeKind : std::uint8_t {
-  dyn,     // anything; checked at run time
+  dyn,  // anything; checked at run time
   null,
   boolean,
   integer,
-  real,    // CEL double
+  real,  // CEL double
   string,
   list,    // element()
   map,     // key(), element()

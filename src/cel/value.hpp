@@ -21,8 +21,8 @@ struct Opaque {
 
 class Value {
  public:
-  Value() = default;                          // null
-  Value(yaml::Node node) : node_(node) {}     // NOLINT: a node is a value
+  Value() = default;                       // null
+  Value(yaml::Node node) : node_(node) {}  // NOLINT: a node is a value
   explicit Value(std::shared_ptr<const Opaque> opaque) : opaque_(std::move(opaque)) {}
 
   bool is_node() const { return opaque_ == nullptr; }

@@ -1,0 +1,103 @@
+// Turns a syntax tree into code, checking types on the way.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cel/code.hpp"
+
+namespace gpuctl::cel {
+
+/// What the checker knows about a part of the expression.
+struct Checked {
+  Code code;
+  Type type;
+};
+
+/// Checks one expression against an environment. In lenient mode faults become code that fails
+/// when it runs.
+class Checker {
+ public:
+  Checker(const Environment& environment, Program& program, std::vector<Problem>& problems,
+          bool lenient);
+
+  Checked check(const Expr& expr);
+  /// Flags of the variables that were read.
+  const std::vector<bool>& used() const { return used_; }
+  std::uint32_t local_count() const { return local_count_; }
+
+ private:
+  struct Local {
+    std::string_view name;
+    Type type;
+    std::uint32_t slot;
+  };
+
+  // Names and fields (checker.cpp)
+  Checked identifier(const Expr& expr);
+  Checked select(const Expr& expr);
+  Checked field(const Expr& expr, Checked target, bool has);
+  Checked index(const Expr& expr);
+  Checked list(const Expr& expr);
+  Checked map(const Expr& expr);
+  Checked conditional(const Expr& expr);
+  std::optional<Checked> variable(const Expr& expr, std::string_view name);
+  bool is_variable(std::string_view name) const;
+  std::string nearest_name(std::string_view name) const;
+  /// `a.b.c` for selections that start at a name other than a loop variable.
+  std::optional<std::string> chain(const Expr& expr) const;
+
+  // Operators (checker_operators.cpp)
+  Checked unary(const Expr& expr);
+  Checked binary(const Expr& expr);
+  Checked logic(const Expr& expr);
+  Checked arithmetic(const Expr& expr, Checked left, Checked right);
+  Checked relation(const Expr& expr, Checked left, Checked right);
+  Checked concat(const Expr& expr, Checked left, Checked right);
+
+  // Calls and macros (checker_calls.cpp)
+  Checked call(const Expr& expr);
+  Checked method(const Expr& expr);
+  Checked resolve(const Expr& expr, const Functions::Table::Overloads& overloads,
+                  std::vector<Checked> args);
+  Checked macro(const Expr& expr);
+  Checked unknown_function(const Expr& expr, const std::string& name, bool method,
+                           const Type* target);
+  bool compile_pattern(const Expr& expr, Checked& checked);
+  void fold_call(Code& code);
+
+  // Shared
+  Code make(Op op, const Expr& expr) const;
+  Checked constant(const Expr& expr, Value value, Type type);
+  /// Records a problem; in lenient mode nothing, because the operation itself fails when it runs.
+  void object_to(std::uint32_t begin, std::uint32_t end, std::string message,
+                 std::string help = {});
+  /// Records a problem; the code fails with the message when it runs all the same.
+  Checked fault(const Expr& at, std::uint32_t begin, std::uint32_t end, std::string message,
+                std::string help = {});
+  Checked fault(const Expr& at, std::string message, std::string help = {});
+  void fold_literal(Code& code);
+
+  const Environment& environment_;
+  const Functions::Table& table_;
+  Program& program_;
+  std::vector<Problem>& problems_;
+  const bool lenient_;
+  bool dotted_ = false;  // some variable has a dot in its name
+  std::vector<Local> locals_;
+  std::vector<bool> used_;
+  std::uint32_t local_count_ = 0;
+};
+
+/// The type that covers both; dyn when they have nothing in common.
+Type join(const Type& a, const Type& b);
+/// True when values of the two types can be equal.
+bool comparable(const Type& a, const Type& b);
+/// True when a value of this static type must be looked into at run time.
+bool has_dyn(const Type& type);
+
+}  // namespace gpuctl::cel

@@ -1,0 +1,97 @@
+// The compiled form of an expression: names resolved, operations chosen, constants computed.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cel/ast.hpp"
+#include "cel/functions.hpp"
+#include "cel/macros.hpp"
+#include "cel/program.hpp"
+
+namespace re2 {
+class RE2;
+}
+
+namespace gpuctl::cel {
+
+enum class Op : std::uint8_t {
+  constant,
+  variable,  // slot: of the environment
+  local,     // slot: of the loop variables
+  select,
+  has,
+  index,
+  call,
+  matches,  // with a constant pattern
+  conditional,
+  logical_and,
+  logical_or,
+  logical_not,
+  negate,
+  add,
+  concat,  // two or more strings
+  subtract,
+  multiply,
+  divide,
+  modulo,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  list,
+  map,
+  macro,
+  fault,  // what compile_unchecked() let pass: fails with `text`
+};
+
+struct Code {
+  Op op = Op::fault;
+  Macro macro = Macro::all;
+  /// The operation's static type is double: an integer from a document counts as one.
+  bool real = false;
+  /// A constant that its parent only looks at: need not be copied out of the program.
+  bool transient = false;
+  bool filtered = false;  // macro: args[1] is a filter
+  std::uint8_t variables = 0;
+  std::uint32_t slot = 0;  // of the (first) variable; a second one follows
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  std::uint64_t cost = 0;  // constant: steps to copy it
+  const Expr* expr = nullptr;
+  std::string_view text;  // field name, message
+  Value constant;
+  std::vector<Code> args;
+  /// call: overloads that may fit; the values decide when there are several.
+  std::vector<const Function*> candidates;
+  /// call: parameter i needs a full look at run time, because its static type has dyn in it.
+  std::vector<bool> inspect;
+  /// call: parameter i is a double by its static type; an integer from a document becomes one.
+  std::vector<bool> widen;
+  std::shared_ptr<const re2::RE2> pattern;
+};
+
+class Program {
+ public:
+  std::string text;
+  ExprPtr expr;
+  Code code;
+  Type type;
+  std::vector<std::string> reads;  // variables, in order of declaration
+  std::size_t variable_count = 0;
+  std::uint32_t local_count = 0;
+  std::shared_ptr<const Functions> functions;  // keeps the candidates alive
+  std::vector<std::unique_ptr<const std::string>> texts;
+  yaml::Arena constants;
+};
+
+/// Steps that copying `node` takes.
+std::uint64_t cost_of(const yaml::Node& node);
+
+}  // namespace gpuctl::cel

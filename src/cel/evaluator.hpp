@@ -1,0 +1,71 @@
+// Runs compiled expressions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cel/code.hpp"
+
+namespace gpuctl::cel {
+
+/// One evaluation: the values of the variables, the loop variables, the budget, the first error.
+class Evaluator {
+ public:
+  Evaluator(const Program& program, std::span<const Value> variables, yaml::Arena& arena);
+
+  /// False on an error, which is then in error().
+  bool run(const Code& code, Value& out);
+  EvalError& error() { return error_; }
+
+ private:
+  // evaluator.cpp
+  const yaml::Node* peek(const Code& code) const;
+  void take(const Code& from, const yaml::Node& part, Value& out);
+  bool constant(const Code& code, Value& out);
+  bool select(const Code& code, Value& out);
+  bool has(const Code& code, Value& out);
+  bool index(const Code& code, Value& out);
+  bool conditional(const Code& code, Value& out);
+  bool logical(const Code& code, Value& out, bool absorbing);
+  bool call(const Code& code, Value& out);
+  bool matches(const Code& code, Value& out);
+  bool list(const Code& code, Value& out);
+  bool map(const Code& code, Value& out);
+
+  // evaluator_operators.cpp
+  bool unary(const Code& code, Value& out);
+  bool arithmetic(const Code& code, Value& out);
+  bool integers(const Code& code, std::int64_t a, std::int64_t b, Value& out);
+  bool concat(const Code& code, Value& out);
+  bool relation(const Code& code, Value& out);
+  bool membership(const Code& code, const Value& item, const Value& range, Value& out);
+  bool add_lists(const Code& code, const Value& a, const Value& b, Value& out);
+
+  // evaluator_macros.cpp
+  struct Range;
+  bool macro(const Code& code, Value& out);
+  bool test(const Code& code, bool& result);
+  bool quantifier(const Code& code, const Range& range, Value& out);
+  bool collect_list(const Code& code, const Range& range, Value& out);
+  bool collect_map(const Code& code, const Range& range, Value& out);
+  void bind(const Code& code, const Range& range, std::size_t i);
+
+  bool charge(const Code& code, std::uint64_t steps);
+  bool fail(const Code& code, std::string message, EvalError::Kind kind = EvalError::Kind::general);
+  bool missing_key(const Code& code, const std::string& key);
+  bool cannot_take(const Code& code, std::string_view symbol, const Value& a, const Value& b);
+  bool make_list(std::vector<Value>& items, Value& out);
+
+  const Program& program_;
+  std::span<const Value> variables_;
+  yaml::Arena& arena_;
+  std::vector<Value> locals_;
+  std::uint64_t steps_left_ = kMostSteps;
+  EvalError error_;
+};
+
+/// -1, 0 or 1, numbers by value; 2 when one is NaN, 3 when the values have no order.
+int compare(const Value& a, const Value& b);
+
+}  // namespace gpuctl::cel

@@ -1,0 +1,172 @@
+// Sizes, conversions, types, omit(), optionals.
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "base/text.hpp"
+#include "cel/duration.hpp"
+#include "cel/functions.hpp"
+#include "cel/numbers.hpp"
+#include "cel/opaque.hpp"
+
+namespace gpuctl::cel {
+
+std::string double_text(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
+  // Shortest digits; an exponent below 1e-4 and from 1e21 on, as the published implementation
+  // prints it.
+  std::array<char, 400> buffer{};
+  const double size = std::fabs(value);
+  const auto format = value != 0 && (size < 1e-4 || size >= 1e21) ? std::chars_format::scientific
+                                                                  : std::chars_format::fixed;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format).ptr;
+  return {buffer.data(), end};
+}
+
+std::optional<double> parse_double(std::string_view text) {
+  std::string_view digits = text;
+  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
+  if (digits.empty() || (digits.size() != text.size() && digits.front() == '-'))
+    return std::nullopt;
+  double value = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> parse_int(std::string_view text) {
+  std::string_view digits = text;
+  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
+  if (digits.empty() || (digits.size() != text.size() && digits.front() == '-'))
+    return std::nullopt;
+  std::int64_t value = 0;
+  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::int64_t> truncate(double value) {
+  // Both bounds themselves are refused, as in the published implementation: the doubles next to
+  // them cannot be told from out of range.
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  if (!(value > -kTwoTo63 && value < kTwoTo63)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
+}
+
+namespace lib {
+
+namespace {
+
+Outcome int_of_double(Arguments args, CallContext&) {
+  const auto value = truncate(args[0].node().as_real());
+  return value ? give(*value) : fail("the double does not fit an int");
+}
+
+Outcome int_of_string(Arguments args, CallContext&) {
+  const auto value = parse_int(args[0].node().as_string());
+  return value ? give(*value)
+               : fail("`" + std::string(args[0].node().as_string()) + "` is no 64-bit integer");
+}
+
+Outcome double_of_string(Arguments args, CallContext&) {
+  const auto value = parse_double(args[0].node().as_string());
+  return value ? give(*value)
+               : fail("`" + std::string(args[0].node().as_string()) + "` is no number");
+}
+
+Outcome bool_of_string(Arguments args, CallContext&) {
+  const std::string_view text = args[0].node().as_string();
+  for (const char* word : {"1", "t", "T", "true", "TRUE", "True"}) {
+    if (text == word) return give(true);
+  }
+  for (const char* word : {"0", "f", "F", "false", "FALSE", "False"}) {
+    if (text == word) return give(false);
+  }
+  return fail("`" + std::string(text) + "` is no bool");
+}
+
+Outcome same(Arguments args, CallContext&) {
+  return give(args[0]);
+}
+
+Outcome type_of_value(Arguments args, CallContext&) {
+  return give(Value(std::make_shared<const TypeValue>(type_name_of(args[0]))));
+}
+
+void add_conversions(Functions& to) {
+  const std::vector<Type> none;
+  function(to, "int", {integer()}, integer(), same);
+  function(to, "int", {real()}, integer(), int_of_double);
+  function(to, "int", {string()}, integer(), int_of_string);
+  function(to, "double", {real()}, real(), same);
+  function(to, "double", {integer()}, real(),
+           [](Arguments args, CallContext&) { return give(args[0].node().as_real()); });
+  function(to, "double", {string()}, real(), double_of_string);
+  function(to, "bool", {boolean()}, boolean(), same);
+  function(to, "bool", {string()}, boolean(), bool_of_string);
+  function(to, "string", {string()}, string(), same);
+  function(to, "string", {boolean()}, string(), [](Arguments args, CallContext& context) {
+    return give_text(context, args[0].node().as_boolean() ? "true" : "false");
+  });
+  function(to, "string", {integer()}, string(), [](Arguments args, CallContext& context) {
+    return give_text(context, std::to_string(args[0].node().as_integer()));
+  });
+  function(to, "string", {real()}, string(), [](Arguments args, CallContext& context) {
+    return give_text(context, double_text(args[0].node().as_real()));
+  });
+  function(to, "dyn", {dyn()}, dyn(), same);
+  function(to, "type", {dyn()}, Type::simple(TypeKind::type), type_of_value);
+}
+
+void add_optionals(Functions& to) {
+  const Type optional = Type::optional(dyn());
+  function(to, "optional.none", {}, optional, [](Arguments, CallContext&) {
+    return give(Value(std::make_shared<const OptionalValue>()));
+  });
+  function(
+      to, "optional.of", {dyn()}, optional,
+      [](Arguments args, CallContext&) {
+        return give(Value(std::make_shared<const OptionalValue>(args[0])));
+      },
+      [](std::span<const Type> types) { return Type::optional(types[0]); });
+  method(to, "hasValue", {optional}, boolean(),
+         [](Arguments args, CallContext&) { return give(as<OptionalValue>(args[0]).present); });
+  const ResultOf content = [](std::span<const Type> types) { return types[0].element(); };
+  method(
+      to, "value", {optional}, dyn(),
+      [](Arguments args, CallContext&) {
+        const auto& value = as<OptionalValue>(args[0]);
+        return value.present ? give(value.value) : fail("the optional has no value");
+      },
+      content);
+  method(
+      to, "orValue", {optional, dyn()}, dyn(),
+      [](Arguments args, CallContext&) {
+        const auto& value = as<OptionalValue>(args[0]);
+        return give(value.present ? value.value : args[1]);
+      },
+      content);
+}
+
+}  // namespace
+
+void add_core(Functions& to) {
+  both(to, "size", {string()}, integer(), [](Arguments args, CallContext& context) {
+    const std::string_view text = args[0].node().as_string();
+    if (!context.charge(text.size() / 64)) return exhausted();
+    return give(static_cast<std::int64_t>(base::code_points(text)));
+  });
+  const Call count = [](Arguments args, CallContext&) {
+    return give(static_cast<std::int64_t>(args[0].node().size()));
+  };
+  both(to, "size", {list()}, integer(), count);
+  both(to, "size", {map()}, integer(), count);
+  add_conversions(to);
+  add_optionals(to);
+  function(to, "omit", {}, dyn(), [](Arguments, CallContext&) { return give(Value::omit()); });
+}
+
+}  // namespace lib
+}  // namespace gpuctl::cel

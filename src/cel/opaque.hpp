@@ -1,0 +1,48 @@
+// The opaque values of the language itself. Those of the extension libraries (ip, quantity, ...)
+// stand with their functions.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cel/value.hpp"
+
+namespace gpuctl::cel {
+
+/// What `type(x)` gives and what the names `int`, `string`, ... mean.
+struct TypeValue final : Opaque {
+  explicit TypeValue(std::string type) : name(std::move(type)) {}
+  std::string type_name() const override { return "type"; }
+  bool equals(const Opaque& other) const override;
+  const std::string name;
+};
+
+/// A value or nothing.
+struct OptionalValue final : Opaque {
+  explicit OptionalValue(Value content) : value(std::move(content)), present(true) {}
+  OptionalValue() = default;
+  std::string type_name() const override { return "optional"; }
+  bool equals(const Opaque& other) const override;
+  const Value value;
+  const bool present = false;
+};
+
+/// A list with items that no Node can hold. It never leaves an expression as a document.
+struct ValueList final : Opaque {
+  explicit ValueList(std::vector<Value> values) : items(std::move(values)) {}
+  std::string type_name() const override { return "list"; }
+  bool equals(const Opaque& other) const override;
+  const std::vector<Value> items;
+};
+
+/// CEL equality: numbers by value, maps regardless of order, different types are unequal.
+bool equal(const Value& a, const Value& b);
+
+/// The name CEL has for the type of a value: "int", "double", "null_type", "ip", ...
+std::string type_name_of(const Value& value);
+
+/// True when `name` is the name of a type that may stand in an expression (`int`, `list`, ...).
+bool is_type_name(std::string_view name);
+
+}  // namespace gpuctl::cel
