@@ -31,12 +31,13 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
   diag::Diagnostic& diagnostic = sink.error(kUsage, diag::kNoOrigin, message);
   const CLI::App* command = &app;
   for (const std::string& argument : arguments) {
-    const CLI::App* next = command->get_subcommand_no_throw(argument);
-    if (next == nullptr) {
+    const std::vector<const CLI::App*> commands = command->get_subcommands(
+        [&](const CLI::App* candidate) { return candidate->get_name() == argument; });
+    if (commands.empty()) {
       if (!argument.starts_with('-')) diagnostic.did_you_mean(argument, command_names(*command));
       break;
     }
-    command = next;
+    command = commands.front();
   }
   diagnostic.suggest("see `" + command->get_display_name() + " --help`");
   Report report(global);
@@ -84,7 +85,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error, global, {argv + 1, argv + argc});
+    return usage_error(app, error, global, std::vector<std::string>(argv + 1, argv + argc));
   }
   return exit_code;
 }

@@ -39,6 +39,7 @@ struct Piece {
   std::vector<std::unique_ptr<Piece>> items;  // list; the node of yaml_text and json_text
   std::vector<Field> fields;                  // map
   std::vector<std::unique_ptr<Piece>> merged; // map: `$merge`, before the fields
+  std::unique_ptr<Piece> patch;               // map: `$patch`, RFC 7386, after the fields
   std::optional<cel::Text> condition;         // `$if`
   struct Loop {
     std::string variable;

@@ -8,8 +8,8 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge", "$yaml",
-                                              "$json", "$secret",  "$value"};
+const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge", "$patch",
+                                              "$yaml", "$json",    "$secret", "$value"};
 
 using PiecePtr = std::unique_ptr<Piece>;
 
@@ -79,7 +79,8 @@ class Compiler {
     out->written = node;
     if (!structural(node, environment, is_item, *out)) return nullptr;
     if (out->kind != Piece::Kind::map) return out;
-    bool all_constant = !out->condition && out->loops.empty() && out->merged.empty();
+    bool all_constant = !out->condition && out->loops.empty() && out->merged.empty() &&
+                        out->patch == nullptr;
     for (const yaml::Entry& entry : node.entries()) {
       const std::string_view key = entry.key.as_string();
       if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
@@ -149,6 +150,10 @@ class Compiler {
         out.has_secret = out.has_secret || compiled->has_secret;
         out.merged.push_back(std::move(compiled));
       }
+    }
+    if (const yaml::Node* patch = node.find("$patch")) {
+      out.patch = piece(*patch, environment, true);
+      if (out.patch == nullptr) return false;
     }
     return replacing(node, environment, out);
   }

@@ -1,5 +1,6 @@
 #include "render/body.hpp"
 #include "render/codes.hpp"
+#include "render/overrides.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::render {
@@ -57,8 +58,13 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
     }
     case Piece::Kind::list:
       return make_list(piece, values);
-    case Piece::Kind::map:
-      return make_map(piece, values);
+    case Piece::Kind::map: {
+      const std::optional<yaml::Node> made = make_map(piece, values);
+      if (!made || piece.patch == nullptr) return made;
+      const std::optional<yaml::Node> patch = make(*piece.patch, values);
+      if (!patch) return fault_ ? std::nullopt : made;
+      return merge_patch(*made, *patch, arena_);
+    }
     case Piece::Kind::value:
       return make(*piece.items.front(), values);
     case Piece::Kind::yaml_text:
