@@ -45,7 +45,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
   return kUsageError;
 }
 
-int run(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   ::umask(::umask(0) | kLeastUmask);
   std::signal(SIGPIPE, SIG_IGN);
   CLI::App app("Blueprint in, manifests of a GPU cluster out, committed to Git", "gpuctl");
@@ -91,12 +91,11 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-
 }  // namespace gpuctl::cli
 
 int main(int argc, char** argv) {
   try {
-    return gpuctl::cli::run(argc, argv);
+    return gpuctl::cli::run_program(argc, argv);
   } catch (const std::exception& error) {
     // Nothing a user does should get here.
     std::fprintf(stderr, "gpuctl: internal error: %s\n", error.what());
