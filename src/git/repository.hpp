@@ -1,9 +1,11 @@
 // Git objects, trees and refs without a work tree, through libgit2.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,16 +15,18 @@
 namespace gpuctl::git {
 
 /// One path to write (content) or to delete (no content), relative to the root of the tree.
+/// Deleting what is not there does nothing. A file that stands where a directory is needed (or the
+/// reverse) gives way only when the same request deletes it; otherwise that is a diagnostic.
 struct Change {
   std::string path;
   std::optional<std::string> content;
 };
 
 struct CommitRequest {
-  std::string branch;            // without refs/heads/
-  std::string expected_parent;   // hex id the branch must still have; empty: must not exist
-  std::string message;           // subject, blank line, body
-  std::vector<Change> changes;   // distinct paths
+  std::string branch;           // without refs/heads/
+  std::string expected_parent;  // hex id the branch must still have; empty: must not exist
+  std::string message;          // subject, blank line, body
+  std::vector<Change> changes;  // distinct paths
 };
 
 enum class CommitStatus { committed, unchanged, moved, failed };
@@ -32,20 +36,32 @@ struct CommitResult {
   std::string id;  // of the commit; the parent's when unchanged
 };
 
+/// A branch that has moved is no error for commit(), which the caller repeats on the new tip. This
+/// is the diagnostic for when the caller gives up after `attempts`.
+void report_moved(const std::string& branch, int attempts, diag::Sink& sink);
+
+/// A repository on disk. Nothing in its configuration, hooks or filters is run or redirects us.
+/// One object a thread. The process umask holds for new files (at least 022 is wise: libgit2
+/// makes branch files 0666 less the umask); it is not changed here.
 class Repository {
  public:
   ~Repository();
   Repository(Repository&&) noexcept;
   Repository& operator=(Repository&&) noexcept;
 
-  /// Opens the repository at `path` (work tree or bare), or creates one with `branch` as its HEAD when
-  /// the path is absent or an empty directory. Every refusal is a diagnostic GPU05xx: not a
+  /// Opens the repository at `path` (work tree or bare), or creates one with `branch` as its HEAD
+  /// when the path is absent or an empty directory. Every refusal is a diagnostic GPU05xx: not a
   /// repository, owned by someone else, SHA-256 or reftable format, damaged.
-  static std::optional<Repository> open_or_create(const std::string& path, const std::string& branch,
-                                                  bool& created, diag::Sink& sink);
+  static std::optional<Repository> open_or_create(const std::string& path,
+                                                  const std::string& branch, bool& created,
+                                                  diag::Sink& sink);
   static std::optional<Repository> open(const std::string& path, diag::Sink& sink);
 
   bool is_bare() const;
+  /// The directory that holds the objects and refs (for running `git` on it).
+  std::string git_directory() const;
+  /// How long commit() waits for other writers; 10 s unless set.
+  void set_lock_wait(std::chrono::milliseconds wait);
   /// The branch HEAD names, even when it has no commit yet. Empty for a detached HEAD.
   std::string head_branch() const;
   /// Hex commit id of a branch; empty when it does not exist.
@@ -54,6 +70,13 @@ class Repository {
   /// Content of a file in a commit's tree; nothing when absent. Not UTF-8 checked.
   std::optional<std::string> read(const std::string& commit, const std::string& path,
                                   diag::Sink& sink) const;
+  /// read() of many paths of one commit, in their order.
+  std::vector<std::optional<std::string>> read_many(const std::string& commit,
+                                                    std::span<const std::string> paths,
+                                                    diag::Sink& sink) const;
+  /// Hex id of the tree at `directory` ("" = the root) in a commit; empty when there is none.
+  std::string tree_id(const std::string& commit, const std::string& directory,
+                      diag::Sink& sink) const;
   /// Paths and blob ids (hex) of all files below `directory` in a commit's tree ("" = everything).
   std::map<std::string, std::string> list(const std::string& commit, const std::string& directory,
                                           diag::Sink& sink) const;
@@ -62,9 +85,10 @@ class Repository {
 
   /// Writes blobs and the changed trees, fsyncs them, and moves the branch by compare-and-swap.
   /// `unchanged` when the tree would be the same; `moved` when the branch is not at
-  /// expected_parent any more. A work tree whose HEAD is this branch is brought along for the changed
-  /// paths when they are clean (otherwise a warning says how to update it); index included.
-  /// Author and committer come from git's own configuration and environment.
+  /// expected_parent any more. A work tree whose HEAD is this branch is brought along for the
+  /// changed paths when they are clean (otherwise a warning says how to update it); index included.
+  /// Author and committer come from git's own configuration and environment. Held off by an flock
+  /// on `gpuctl.lock` in the git directory; lock files of others are waited for and never removed.
   CommitResult commit(const CommitRequest& request, diag::Sink& sink);
 
  private:

@@ -1,0 +1,147 @@
+// Repository::commit: objects, then the branch by compare-and-swap, then the work tree.
+#include <thread>
+
+#include "git/bulk_store.hpp"
+#include "git/codes.hpp"
+#include "git/identity.hpp"
+#include "git/lock.hpp"
+#include "git/repository.hpp"
+#include "git/state.hpp"
+#include "git/tree_writer.hpp"
+#include "git/work_tree.hpp"
+
+namespace gpuctl::git {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kRetryPause = std::chrono::milliseconds(20);
+
+std::string directory_text(const char* path) {
+  std::string text = path;
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+// Moves the branch from `parent` (nullptr: it must not exist) to `commit`. `moved` when it is
+// elsewhere by now, however that came about.
+CommitStatus swap_branch(git_repository* repository, const CommitRequest& request,
+                         const git_oid* parent, const git_oid& commit,
+                         std::chrono::milliseconds wait, diag::Sink& sink) {
+  const std::string name = "refs/heads/" + request.branch;
+  const std::string subject = request.message.substr(0, request.message.find('\n'));
+  const std::string reason = (parent == nullptr ? "commit (initial): " : "commit: ") + subject;
+  // All zeroes stand for "no such branch": that is compared under the branch's lock, whereas the
+  // check of a creation without force is made before it is taken.
+  const git_oid absent{};
+  const git_oid* expected = parent == nullptr ? &absent : parent;
+  const auto deadline = Clock::now() + wait;
+  while (true) {
+    Owned<git_reference> reference;
+    const int code =
+        git_reference_create_matching(Receive(reference), repository, name.c_str(), &commit,
+                                      parent == nullptr ? 0 : 1, expected, reason.c_str());
+    if (code == 0) return CommitStatus::committed;
+    if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) return CommitStatus::moved;
+    if (code == GIT_EEXISTS) {
+      git_oid now{};
+      if (git_reference_name_to_id(&now, repository, name.c_str()) == 0) return CommitStatus::moved;
+    }
+    if (code != GIT_ELOCKED || Clock::now() >= deadline) {
+      if (code == GIT_ELOCKED) {
+        const std::string file =
+            directory_text(git_repository_commondir(repository)) + "/" + name + ".lock";
+        report_lock_file(file, sink);
+      } else {
+        report(code, kCannotWrite, "cannot move the branch `" + request.branch + "`", sink);
+      }
+      return CommitStatus::failed;
+    }
+    std::this_thread::sleep_for(kRetryPause);
+  }
+}
+
+std::optional<git_oid> write_commit(git_repository* repository, const CommitRequest& request,
+                                    const Identity& identity, const git_commit* parent,
+                                    const git_oid& tree_id, diag::Sink& sink) {
+  Owned<git_tree> tree;
+  int code = git_tree_lookup(Receive(tree), repository, &tree_id);
+  git_buf message = GIT_BUF_INIT;
+  if (code == 0) code = git_message_prettify(&message, request.message.c_str(), 0, 0);
+  git_oid id{};
+  if (code == 0) {
+    const git_commit* parents[] = {parent};  // NOLINT: the shape libgit2 wants
+    code =
+        git_commit_create(&id, repository, nullptr, identity.author.get(), identity.committer.get(),
+                          nullptr, message.ptr, tree.get(), parent == nullptr ? 0 : 1, parents);
+  }
+  git_buf_dispose(&message);
+  if (code == 0) return id;
+  report(code, kCannotWrite, "cannot write the commit", sink);
+  return std::nullopt;
+}
+
+}  // namespace
+
+CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) {
+  const CommitResult failed{CommitStatus::failed, ""};
+  git_repository* repository = state_->handle.get();
+  if (!check_branch_name(request.branch, sink)) return failed;
+  const std::optional<ChangeNode> changes = arrange(request.changes, sink);
+  if (!changes) return failed;
+
+  const std::string common = directory_text(git_repository_commondir(repository));
+  const auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
+  if (!lock) return failed;
+  const bool is_head = head_branch() == request.branch;
+  std::vector<std::string> foreign = {common + "/refs/heads/" + request.branch + ".lock"};
+  if (is_head) foreign.push_back(git_directory() + "/HEAD.lock");
+  if (is_head && !is_bare()) foreign.push_back(git_directory() + "/index.lock");
+  if (!wait_for_lock_files(foreign, state_->lock_wait, sink)) return failed;
+
+  const std::size_t errors = sink.error_count();
+  const std::string now = tip(request.branch, sink);
+  if (sink.error_count() != errors) return failed;
+  if (now != request.expected_parent) return {CommitStatus::moved, now};
+
+  std::optional<BulkStore> bulk;
+  if (request.changes.size() >= kPackFrom) {
+    bulk = BulkStore::open(repository, sink);
+    if (!bulk) return failed;
+  }
+  git_repository* store = bulk ? bulk->repository() : repository;
+
+  // Handles from `store`: libgit2 refuses to mix objects of two repository handles.
+  Owned<git_commit> parent;
+  Owned<git_tree> old_tree;
+  if (!now.empty()) {
+    parent = commit_of(store, now, sink);
+    if (parent) old_tree = tree_of(store, now, sink);
+    if (!old_tree) return failed;
+  }
+  std::optional<WrittenTree> written = write_tree(store, old_tree.get(), *changes, sink);
+  if (!written) return failed;
+  const bool same = old_tree ? git_oid_equal(&written->id, git_tree_id(old_tree.get())) != 0
+                             : written->applied.empty();
+  if (same) return {CommitStatus::unchanged, now};
+
+  const std::optional<Identity> identity = identity_of(repository, sink);
+  if (!identity) return failed;
+  const auto id = write_commit(store, request, *identity, parent.get(), written->id, sink);
+  if (!id) return failed;
+  if (bulk) {
+    written->objects.push_back(*id);
+    if (!bulk->save(repository, written->objects, sink)) return failed;
+  }
+  // The reflog is written under this name.
+  git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
+  const CommitStatus status =
+      swap_branch(repository, request, parent ? git_commit_id(parent.get()) : nullptr, *id,
+                  state_->lock_wait, sink);
+  if (status != CommitStatus::committed) return {status, ""};
+  warn_when_signing_is_wanted(repository, sink);
+  if (is_head && !is_bare()) update_work_tree(repository, written->applied, sink);
+  return {CommitStatus::committed, hex(*id)};
+}
+
+}  // namespace gpuctl::git

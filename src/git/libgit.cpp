@@ -1,0 +1,79 @@
+#include "git/libgit.hpp"
+
+#include <array>
+
+#include "git/codes.hpp"
+
+namespace gpuctl::git {
+namespace {
+
+class Library {
+ public:
+  Library() {
+    git_libgit2_init();
+    git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 1);
+    git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
+  }
+  ~Library() { git_libgit2_shutdown(); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// libgit2 keeps no errno; its texts for system errors end in the one of strerror.
+bool is_write_refusal(std::string_view text) {
+  constexpr std::array<std::string_view, 6> kTexts = {
+      "No space left on device", "Disk quota exceeded",     "Permission denied",
+      "Read-only file system",   "Operation not permitted", "File too large"};
+  for (const std::string_view known : kTexts) {
+    if (contains(text, known)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ensure_library() {
+  static const Library library;
+}
+
+std::string last_error() {
+  const git_error* error = git_error_last();
+  return error == nullptr || error->message == nullptr ? "" : error->message;
+}
+
+bool is_owner_refusal(int result) {
+  return result == GIT_EOWNER ||
+         (result == GIT_ENOTFOUND && contains(last_error(), "safe.directory"));
+}
+
+diag::Diagnostic& report(int result, std::string_view code, std::string message, diag::Sink& sink) {
+  const std::string text = last_error();
+  std::string_view chosen = code;
+  std::string help;
+  if (is_owner_refusal(result)) {
+    chosen = kForeignOwner;
+  } else if (result == GIT_ELOCKED) {
+    chosen = kLocked;
+    help = "wait for the other Git process to end; when none runs, remove the lock file it left";
+  } else if (is_write_refusal(text)) {
+    chosen = kCannotWrite;
+    help = "make room or grant access, then run again: nothing was changed on the branch";
+  }
+  diag::Diagnostic& diagnostic = sink.error(chosen, diag::kNoOrigin, std::move(message));
+  if (!text.empty()) diagnostic.note(text);
+  if (!help.empty()) diagnostic.suggest(help);
+  return diagnostic;
+}
+
+std::string hex(const git_oid& id) {
+  std::array<char, GIT_OID_HEXSZ> digits{};
+  git_oid_fmt(digits.data(), &id);
+  return {digits.data(), digits.size()};
+}
+
+}  // namespace gpuctl::git

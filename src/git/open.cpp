@@ -1,0 +1,217 @@
+#include "git/open.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "git/codes.hpp"
+
+namespace gpuctl::git {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLeftOver = ".gpuctl-init-";
+
+diag::Diagnostic& refuse(std::string_view code, const std::string& path, const std::string& reason,
+                         diag::Sink& sink) {
+  return sink.error(code, diag::kNoOrigin, "`" + path + "` " + reason);
+}
+
+// Only a directory of its own right may be a repository; a link could be redirected under us.
+bool check_place(const std::string& path, diag::Sink& sink) {
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    refuse(kNotARepository, path, "is not a usable path", sink);
+    return false;
+  }
+  std::string bare = path;
+  while (bare.size() > 1 && bare.back() == '/') bare.pop_back();
+  struct stat status {};
+  if (::lstat(bare.c_str(), &status) != 0) {
+    if (errno == ENOENT) return true;
+    refuse(kNotARepository, path, "cannot be opened", sink).note(base::errno_text(errno));
+    return false;
+  }
+  if (S_ISLNK(status.st_mode)) {
+    std::error_code ignored;
+    const std::string target = fs::read_symlink(bare, ignored).string();
+    refuse(kNotARepository, path, "is a symbolic link", sink)
+        .suggest("give the directory it points to: `" + target + "`");
+    return false;
+  }
+  if (!S_ISDIR(status.st_mode)) {
+    refuse(kNotARepository, path, "is not a directory", sink)
+        .suggest("give the directory of a Git repository, or a path that does not exist yet");
+    return false;
+  }
+  return true;
+}
+
+std::string local_setting(git_config* config, const char* name) {
+  Owned<git_config> local;
+  if (git_config_open_level(Receive(local), config, GIT_CONFIG_LEVEL_LOCAL) != 0) return "";
+  git_buf value = GIT_BUF_INIT;
+  std::string text;
+  if (git_config_get_string_buf(&value, local.get(), name) == 0) text = {value.ptr, value.size};
+  git_buf_dispose(&value);
+  return text;
+}
+
+// Refuses what the repository's own configuration would make us misread or write elsewhere.
+bool check_format(git_repository* repository, const std::string& path, diag::Sink& sink) {
+  Owned<git_config> config;
+  if (const int code = git_repository_config(Receive(config), repository); code != 0) {
+    report(code, kDamaged, "cannot read the configuration of `" + path + "`", sink);
+    return false;
+  }
+  const std::string hash = local_setting(config.get(), "extensions.objectformat");
+  if (!hash.empty() && hash != "sha1") {
+    refuse(kUnsupportedRepository, path, "uses the object format `" + hash + "`", sink)
+        .expect("`sha1`");
+    return false;
+  }
+  const std::string refs = local_setting(config.get(), "extensions.refstorage");
+  if (!refs.empty() && refs != "files") {
+    refuse(kUnsupportedRepository, path, "keeps its refs as `" + refs + "`", sink)
+        .expect("`files`");
+    return false;
+  }
+  const std::string work_tree = local_setting(config.get(), "core.worktree");
+  if (!work_tree.empty()) {
+    refuse(kUnsupportedRepository, path, "has its work tree elsewhere", sink)
+        .note("`core.worktree` is `" + work_tree + "` (submodules are set up like this)")
+        .suggest("use a repository of its own");
+    return false;
+  }
+  const std::string shared = local_setting(config.get(), "core.sharedrepository");
+  if (!shared.empty() && shared != "umask" && shared != "false" && shared != "0") {
+    refuse(kUnsupportedRepository, path, "is shared between users", sink)
+        .note("`core.sharedRepository` is `" + shared + "`, and new files would not be shared")
+        .suggest("commit to a clone and push from there");
+    return false;
+  }
+  return true;
+}
+
+void report_open_failure(int code, const std::string& path, diag::Sink& sink) {
+  const std::string text = last_error();
+  if (is_owner_refusal(code)) {
+    refuse(kForeignOwner, path, "belongs to another user", sink)
+        .suggest("if you trust it: `git config --global --add safe.directory " +
+                 fs::weakly_canonical(path).string() + "`");
+  } else if (text.find("unsupported extension") != std::string::npos ||
+             text.find("unsupported repository version") != std::string::npos) {
+    diag::Diagnostic& error =
+        refuse(kUnsupportedRepository, path, "has an unsupported format", sink);
+    error.note(text);
+    if (text.find("objectformat") != std::string::npos) {
+      error.expect("the object format `sha1`").got("another one, such as `sha256`");
+    }
+    error.suggest("use a repository made by plain `git init`");
+  } else if (code == GIT_ENOTFOUND) {
+    refuse(kNotARepository, path, "is not a Git repository", sink)
+        .suggest("run `git init` there, or choose an empty or new directory");
+  } else {
+    report(code, kDamaged, "cannot open the repository `" + path + "`", sink);
+  }
+}
+
+bool fsync_directory(const std::string& path) {
+  const base::FileDescriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return directory && ::fsync(directory.get()) == 0;
+}
+
+bool initialise(const std::string& directory, bool bare, const std::string& branch,
+                diag::Sink& sink) {
+  git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+  options.flags = GIT_REPOSITORY_INIT_NO_REINIT | GIT_REPOSITORY_INIT_MKDIR;
+  if (bare) options.flags |= GIT_REPOSITORY_INIT_BARE;
+  options.mode = GIT_REPOSITORY_INIT_SHARED_UMASK;
+  options.initial_head = branch.c_str();
+  Owned<git_repository> made;
+  const int code = git_repository_init_ext(Receive(made), directory.c_str(), &options);
+  if (code != 0) report(code, kCannotWrite, "cannot create a repository", sink);
+  return code == 0;
+}
+
+}  // namespace
+
+bool is_absent_or_empty(const std::string& path) {
+  const auto names = base::list_directory(path);
+  if (const auto* error = std::get_if<base::FileError>(&names)) return error->code == ENOENT;
+  const auto& list = std::get<std::vector<std::string>>(names);
+  return std::all_of(list.begin(), list.end(),
+                     [](const std::string& name) { return name.starts_with(kLeftOver); });
+}
+
+Owned<git_repository> open_repository(const std::string& path, diag::Sink& sink) {
+  ensure_library();
+  if (!check_place(path, sink)) return nullptr;
+  Owned<git_repository> repository;
+  const int code = git_repository_open_ext(Receive(repository), path.c_str(),
+                                           GIT_REPOSITORY_OPEN_NO_SEARCH, nullptr);
+  if (code != 0) {
+    report_open_failure(code, path, sink);
+    return nullptr;
+  }
+  if (!check_format(repository.get(), path, sink)) return nullptr;
+  return repository;
+}
+
+bool create_repository(const std::string& path, const std::string& branch, bool& created,
+                       diag::Sink& sink) {
+  ensure_library();
+  created = false;
+  if (!check_place(path, sink)) return false;
+  const auto fail = [&](const std::string& text) {
+    sink.error(kCannotWrite, diag::kNoOrigin, "cannot create a repository in `" + path + "`")
+        .note(text);
+    return false;
+  };
+  fs::path target = fs::path(path);
+  if (!target.has_filename()) target = target.parent_path();  // a trailing slash
+  if (target.filename() == ".git") {
+    refuse(kNotARepository, path, "names the inside of a repository", sink)
+        .suggest("give the directory above it");
+    return false;
+  }
+  const bool bare = target.extension() == ".git";
+
+  // Made in a temporary directory and renamed, so that a crash leaves no half of a repository. A
+  // bare one is renamed onto its path; of the other kind `.git` is renamed into the work tree,
+  // which may be the current directory and has to stay the same directory.
+  const fs::path home =
+      bare ? (target.has_parent_path() ? target.parent_path() : fs::path(".")) : target;
+  std::error_code error;
+  fs::create_directories(home, error);
+  if (error) return fail(error.message());
+  std::string temporary = (home / (std::string(kLeftOver) + "XXXXXX")).string();
+  if (::mkdtemp(temporary.data()) == nullptr) return fail(base::errno_text(errno));
+  const fs::path made = fs::path(temporary) / (bare ? "made.git" : "made");
+  const bool initialised = initialise(made.string(), bare, branch, sink);
+  bool done = false;
+  if (initialised) {
+    const fs::path from = bare ? made : made / ".git";
+    const fs::path to = bare ? target : target / ".git";
+    done = ::rename(from.c_str(), to.c_str()) == 0;
+    if (done) {
+      done = fsync_directory(home.string()) || fail(base::errno_text(errno));
+      created = done;
+    } else if (errno == ENOTEMPTY || errno == EEXIST) {
+      done = true;  // made by somebody else in the meantime
+    } else {
+      fail(base::errno_text(errno));
+    }
+  }
+  fs::remove_all(temporary, error);
+  return done;
+}
+
+}  // namespace gpuctl::git

@@ -1,0 +1,246 @@
+#include "git/repository.hpp"
+
+#include "base/text.hpp"
+#include "git/codes.hpp"
+#include "git/open.hpp"
+#include "git/state.hpp"
+
+namespace gpuctl::git {
+namespace {
+
+constexpr std::string_view kBranches = "refs/heads/";
+// Deeper than any path that can be written; a tree that goes further is hostile.
+constexpr std::size_t kMostTreeDepth = 1024;
+
+struct Level {
+  Owned<git_tree> tree;
+  std::string path;
+  std::size_t next = 0;
+};
+
+// True when a path is not in a tree. A directory that is named but missing as an object gives the
+// same result code: that is damage, and must never pass for "no such file".
+bool is_absent(int code) {
+  return code == GIT_ENOTFOUND &&
+         (git_error_last() == nullptr || git_error_last()->klass != GIT_ERROR_ODB);
+}
+
+// The content of a file in a tree; nothing when absent or no file.
+std::optional<std::string> read_blob(git_repository* repository, git_tree* tree,
+                                     const std::string& path, diag::Sink& sink) {
+  if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
+  Owned<git_tree_entry> entry;
+  int code = git_tree_entry_bypath(Receive(entry), tree, path.c_str());
+  if (is_absent(code)) return std::nullopt;
+  if (code == 0 && git_tree_entry_type(entry.get()) != GIT_OBJECT_BLOB) return std::nullopt;
+  Owned<git_blob> blob;
+  if (code == 0) code = git_blob_lookup(Receive(blob), repository, git_tree_entry_id(entry.get()));
+  if (code != 0) {
+    report(code, kDamaged, "cannot read `" + path + "` from the branch", sink);
+    return std::nullopt;
+  }
+  return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())),
+                     static_cast<std::size_t>(git_blob_rawsize(blob.get())));
+}
+
+}  // namespace
+
+Owned<git_commit> commit_of(git_repository* repository, const std::string& id, diag::Sink& sink) {
+  git_oid oid{};
+  int code = id.size() == GIT_OID_HEXSZ ? git_oid_fromstr(&oid, id.c_str()) : GIT_EINVALIDSPEC;
+  Owned<git_commit> commit;
+  if (code == 0) code = git_commit_lookup(Receive(commit), repository, &oid);
+  if (code != 0) {
+    report(code, kDamaged, "cannot read the commit `" + id + "`", sink)
+        .suggest("check the repository with `git fsck`");
+  }
+  return commit;
+}
+
+Owned<git_tree> tree_of(git_repository* repository, const std::string& commit, diag::Sink& sink) {
+  const Owned<git_commit> found = commit_of(repository, commit, sink);
+  if (!found) return nullptr;
+  Owned<git_tree> tree;
+  const int code = git_commit_tree(Receive(tree), found.get());
+  if (code != 0) {
+    report(code, kDamaged, "cannot read the tree of the commit `" + commit + "`", sink)
+        .suggest("check the repository with `git fsck`");
+  }
+  return tree;
+}
+
+bool check_branch_name(const std::string& branch, diag::Sink& sink) {
+  ensure_library();
+  int valid = 0;
+  if (branch.find('\0') == std::string::npos &&
+      git_branch_name_is_valid(&valid, branch.c_str()) == 0 && valid != 0) {
+    return true;
+  }
+  sink.error(kUnsafePath, diag::kNoOrigin, "`" + branch + "` is not a branch name")
+      .suggest("see `git check-ref-format --help` for what a name may hold");
+  return false;
+}
+
+void report_moved(const std::string& branch, int attempts, diag::Sink& sink) {
+  sink.error(kBranchMoved, diag::kNoOrigin, "branch `" + branch + "` moved while we were working")
+      .note("gave up after " + std::to_string(attempts) +
+            (attempts == 1 ? " attempt" : " attempts"))
+      .suggest("run again: the plan is made anew on the branch as it is then");
+}
+
+Repository::Repository(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Repository::~Repository() = default;
+Repository::Repository(Repository&&) noexcept = default;
+Repository& Repository::operator=(Repository&&) noexcept = default;
+
+std::optional<Repository> Repository::open(const std::string& path, diag::Sink& sink) {
+  Owned<git_repository> handle = open_repository(path, sink);
+  if (!handle) return std::nullopt;
+  auto state = std::make_unique<State>();
+  state->handle = std::move(handle);
+  state->path = path;
+  return Repository(std::move(state));
+}
+
+std::optional<Repository> Repository::open_or_create(const std::string& path,
+                                                     const std::string& branch, bool& created,
+                                                     diag::Sink& sink) {
+  created = false;
+  if (is_absent_or_empty(path)) {
+    if (!check_branch_name(branch, sink)) return std::nullopt;
+    if (!create_repository(path, branch, created, sink)) return std::nullopt;
+  }
+  return open(path, sink);
+}
+
+bool Repository::is_bare() const {
+  return git_repository_is_bare(state_->handle.get()) != 0;
+}
+
+std::string Repository::git_directory() const {
+  std::string path = git_repository_path(state_->handle.get());
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+void Repository::set_lock_wait(std::chrono::milliseconds wait) {
+  state_->lock_wait = wait;
+}
+
+std::string Repository::head_branch() const {
+  Owned<git_reference> head;
+  if (git_reference_lookup(Receive(head), state_->handle.get(), "HEAD") != 0) return "";
+  const char* target = git_reference_symbolic_target(head.get());
+  const std::string_view name = target == nullptr ? "" : target;
+  return name.starts_with(kBranches) ? std::string(name.substr(kBranches.size())) : "";
+}
+
+std::string Repository::tip(const std::string& branch, diag::Sink& sink) const {
+  if (!check_branch_name(branch, sink)) return "";
+  const std::string name = std::string(kBranches) + branch;
+  Owned<git_reference> reference;
+  const int code = git_reference_lookup(Receive(reference), state_->handle.get(), name.c_str());
+  if (code == GIT_ENOTFOUND) return "";
+  if (code != 0) {
+    report(code, kDamaged, "cannot read the branch `" + branch + "`", sink)
+        .suggest("check the repository with `git fsck`");
+    return "";
+  }
+  const git_oid* target = git_reference_target(reference.get());
+  if (target == nullptr) {
+    sink.error(kUnsupportedRepository, diag::kNoOrigin,
+               "branch `" + branch + "` is only another name")
+        .note(std::string("it points to `") + git_reference_symbolic_target(reference.get()) + "`")
+        .suggest("use the branch it points to");
+    return "";
+  }
+  return hex(*target);
+}
+
+std::optional<std::string> Repository::read(const std::string& commit, const std::string& path,
+                                            diag::Sink& sink) const {
+  const Owned<git_tree> tree = tree_of(state_->handle.get(), commit, sink);
+  if (!tree) return std::nullopt;
+  return read_blob(state_->handle.get(), tree.get(), path, sink);
+}
+
+std::vector<std::optional<std::string>> Repository::read_many(const std::string& commit,
+                                                              std::span<const std::string> paths,
+                                                              diag::Sink& sink) const {
+  std::vector<std::optional<std::string>> contents(paths.size());
+  const Owned<git_tree> tree = tree_of(state_->handle.get(), commit, sink);
+  if (!tree) return contents;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    contents[i] = read_blob(state_->handle.get(), tree.get(), paths[i], sink);
+  }
+  return contents;
+}
+
+std::string Repository::tree_id(const std::string& commit, const std::string& directory,
+                                diag::Sink& sink) const {
+  const Owned<git_tree> tree = tree_of(state_->handle.get(), commit, sink);
+  if (!tree) return "";
+  if (directory.empty()) return hex(*git_tree_id(tree.get()));
+  Owned<git_tree_entry> entry;
+  const int code = git_tree_entry_bypath(Receive(entry), tree.get(), directory.c_str());
+  if (is_absent(code)) return "";
+  if (code != 0) {
+    report(code, kDamaged, "cannot read the directory `" + directory + "` of the branch", sink);
+    return "";
+  }
+  return git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE ? hex(*git_tree_entry_id(entry.get()))
+                                                             : "";
+}
+
+std::map<std::string, std::string> Repository::list(const std::string& commit,
+                                                    const std::string& directory,
+                                                    diag::Sink& sink) const {
+  std::map<std::string, std::string> files;
+  git_repository* repository = state_->handle.get();
+  const std::string root = tree_id(commit, directory, sink);
+  if (root.empty()) return files;
+  std::vector<Level> levels;
+  const auto enter = [&](const git_oid& id, const std::string& path) {
+    Owned<git_tree> tree;
+    const int code = levels.size() < kMostTreeDepth
+                         ? git_tree_lookup(Receive(tree), repository, &id)
+                         : GIT_EINVALID;
+    if (code != 0) {
+      report(code, kDamaged, "cannot read the directory `" + path + "` of the branch", sink)
+          .suggest("check the repository with `git fsck`");
+      return false;
+    }
+    levels.push_back({std::move(tree), path, 0});
+    return true;
+  };
+  git_oid id{};
+  git_oid_fromstr(&id, root.c_str());
+  if (!enter(id, directory)) return {};
+  while (!levels.empty()) {
+    Level& level = levels.back();
+    if (level.next == git_tree_entrycount(level.tree.get())) {
+      levels.pop_back();
+      continue;
+    }
+    const git_tree_entry* entry = git_tree_entry_byindex(level.tree.get(), level.next++);
+    const std::string name = git_tree_entry_name(entry);
+    const std::string path = level.path.empty() ? name : level.path + "/" + name;
+    const git_object_t type = git_tree_entry_type(entry);
+    if (type == GIT_OBJECT_BLOB) {
+      files.emplace(path, hex(*git_tree_entry_id(entry)));
+    } else if (type == GIT_OBJECT_TREE && !enter(*git_tree_entry_id(entry), path)) {
+      return {};
+    }
+  }
+  return files;
+}
+
+std::string Repository::blob_id(std::string_view content) {
+  ensure_library();
+  git_oid id{};
+  // Hashing memory has no way to fail but a hash library that does not work at all.
+  if (git_odb_hash(&id, content.data(), content.size(), GIT_OBJECT_BLOB) != 0) return "";
+  return hex(id);
+}
+
+}  // namespace gpuctl::git
