@@ -121,7 +121,7 @@ def check_good(tally, gpuctl, scene, what):
     base = [gpuctl, *verbose]
     name = scene.blueprint.name
     check_run(tally, scene, f"{what} validate", [*base, "validate", name], 0)
-    check_run(tally, scene, f"{what} json", [gpuctl, "validate", name, "-o", "json"], 0)
+    check_run(tally, scene, f"{what} json", [gpuctl, "--format", "json", "validate", name], 0)
     check_run(tally, scene, f"{what} stdout", [*base, "render", name, "--stdout"], 0)
     check_run(tally, scene, f"{what} render",
               [*base, "render", name, "-o", scene.out, "--install-dir", scene.private], 0, 0o000)
@@ -172,7 +172,7 @@ def check_clear_text(tally, gpuctl, scene, what):
             check_run(tally, scene, f"{what} clear text",
                       [gpuctl, "validate", scene.blueprint.name], 1)
             check_run(tally, scene, f"{what} clear text json",
-                      [gpuctl, "validate", scene.blueprint.name, "-o", "json"], 1)
+                      [gpuctl, "--format", "json", "validate", scene.blueprint.name], 1)
             check_run(tally, scene, f"{what} clear text apply",
                       [gpuctl, "apply", scene.blueprint.name, "--repo", scene.repo], 1)
 

@@ -20,6 +20,7 @@ BUILDS_ON = {
     "rule": ["derive"],
     "render": ["rule"],
     "plan": ["render", "git"],
+    "pack": ["render"],
     "install": ["plan"],
     "cli": ["install", "plan"],
 }
