@@ -21,8 +21,8 @@ std::shared_ptr<const Functions> Functions::standard() {
     lib::add_core(functions);
     lib::add_strings(functions);
     //@ lib::add_format(functions);
-    //@ lib::add_lists(functions);
-    //@ lib::add_math(functions);
+    lib::add_lists(functions);
+    lib::add_math(functions);
     //@ lib::add_network(functions);
     //@ lib::add_quantity(functions);
     //@ lib::add_semver(functions);

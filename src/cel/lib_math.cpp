@@ -1,0 +1,107 @@
+// The published math extension, as far as numbers in manifests need it.
+#include <cmath>
+#include <limits>
+
+#include "cel/evaluator.hpp"
+#include "cel/functions.hpp"
+#include "cel/opaque.hpp"
+
+namespace gpuctl::cel::lib {
+
+namespace {
+
+/// Greatest (Sign 1) or least (Sign -1); the first of equal ones.
+template <int Sign>
+Outcome pick(std::span<const Value> numbers) {
+  const char* name = Sign > 0 ? "math.greatest" : "math.least";
+  if (numbers.empty()) return fail("`" + std::string(name) + "` of nothing");
+  const Value* best = numbers.data();
+  for (const Value& number : numbers) {
+    if (!number.is_node() || !number.node().is_number()) {
+      return fail("`" + std::string(name) + "` cannot take " + type_name_of(number));
+    }
+    if (compare(number, *best) == Sign) best = &number;
+  }
+  return give(*best);
+}
+
+template <int Sign>
+Outcome pick_argument(Arguments args, CallContext&) {
+  return pick<Sign>(args);
+}
+
+template <int Sign>
+Outcome pick_item(Arguments args, CallContext& context) {
+  const auto items = args[0].node().items();
+  if (!context.charge(items.size())) return exhausted();
+  return pick<Sign>(std::vector<Value>(items.begin(), items.end()));
+}
+
+Type picked(std::span<const Type> types) {
+  for (const Type& type : types) {
+    if (type.kind() != types[0].kind()) return dyn();
+  }
+  return types[0].kind() == TypeKind::integer || types[0].kind() == TypeKind::real ? types[0]
+                                                                                   : dyn();
+}
+
+template <int Sign>
+void add_pick(Functions& to, const char* name) {
+  // Before the overload for any value, so that a list is taken as the numbers in it.
+  function(to, name, {list()}, dyn(), pick_item<Sign>,
+           [](std::span<const Type> types) { return types[0].element(); });
+  Function any;
+  any.name = name;
+  any.params = {dyn()};
+  any.variadic = true;
+  any.pure = true;
+  any.result_of = picked;
+  any.call = pick_argument<Sign>;
+  to.add(std::move(any));
+}
+
+template <double (*Round)(double)>
+Outcome rounded(Arguments args, CallContext&) {
+  return give(Round(args[0].node().as_real()));
+}
+
+double up(double value) {
+  return std::ceil(value);
+}
+double down(double value) {
+  return std::floor(value);
+}
+double half_away(double value) {
+  return std::round(value);
+}
+double cut(double value) {
+  return std::trunc(value);
+}
+
+}  // namespace
+
+void add_math(Functions& to) {
+  add_pick<1>(to, "math.greatest");
+  add_pick<-1>(to, "math.least");
+  function(to, "math.ceil", {real()}, real(), rounded<up>);
+  function(to, "math.floor", {real()}, real(), rounded<down>);
+  function(to, "math.round", {real()}, real(), rounded<half_away>);
+  function(to, "math.trunc", {real()}, real(), rounded<cut>);
+  function(to, "math.abs", {real()}, real(),
+           [](Arguments args, CallContext&) { return give(std::fabs(args[0].node().as_real())); });
+  function(to, "math.abs", {integer()}, integer(), [](Arguments args, CallContext&) {
+    const std::int64_t value = args[0].node().as_integer();
+    if (value == std::numeric_limits<std::int64_t>::min()) return fail("integer overflow");
+    return give(value < 0 ? -value : value);
+  });
+  function(to, "math.sign", {real()}, real(), [](Arguments args, CallContext&) {
+    const double value = args[0].node().as_real();
+    return give(std::isnan(value) ? value : (value > 0 ? 1.0 : (value < 0 ? -1.0 : 0.0)));
+  });
+  function(to, "math.sign", {integer()}, integer(), [](Arguments args, CallContext&) {
+    const std::int64_t value = args[0].node().as_integer();
+    return give(std::int64_t{value > 0 ? 1 : (value < 0 ? -1 : 0)});
+  });
+}
+
+}  // namespace gpuctl::cel::lib
