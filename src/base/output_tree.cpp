@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 constexpr int kMostTemporaryNames = 100;
+constexpr std::string_view kDigits = "0123456789abcdef";
 
 FileError os_error(std::string_view path, int code) {
   // O_DIRECTORY | O_NOFOLLOW on a link gives ENOTDIR or ELOOP, which says nothing to a user.
@@ -54,7 +55,6 @@ std::string temporary_name() {
   if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     name += std::to_string(::getpid());
   }
-  constexpr std::string_view kDigits = "0123456789abcdef";
   for (const unsigned char byte : bytes) {
     name += kDigits[byte >> 4U];
     name += kDigits[byte & 15U];

@@ -84,30 +84,29 @@ std::optional<git_oid> write_commit(git_repository* repository, const CommitRequ
 }  // namespace
 
 CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) {
-  const CommitResult failed{CommitStatus::failed, ""};
   git_repository* repository = state_->handle.get();
-  if (!check_branch_name(request.branch, sink)) return failed;
+  if (!check_branch_name(request.branch, sink)) return {};
   const std::optional<ChangeNode> changes = arrange(request.changes, sink);
-  if (!changes) return failed;
+  if (!changes) return {};
 
   const std::string common = directory_text(git_repository_commondir(repository));
   const auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
-  if (!lock) return failed;
+  if (!lock) return {};
   const bool is_head = head_branch() == request.branch;
   std::vector<std::string> foreign = {common + "/refs/heads/" + request.branch + ".lock"};
   if (is_head) foreign.push_back(git_directory() + "/HEAD.lock");
   if (is_head && !is_bare()) foreign.push_back(git_directory() + "/index.lock");
-  if (!wait_for_lock_files(foreign, state_->lock_wait, sink)) return failed;
+  if (!wait_for_lock_files(foreign, state_->lock_wait, sink)) return {};
 
   const std::size_t errors = sink.error_count();
   const std::string now = tip(request.branch, sink);
-  if (sink.error_count() != errors) return failed;
+  if (sink.error_count() != errors) return {};
   if (now != request.expected_parent) return {CommitStatus::moved, now};
 
   std::optional<BulkStore> bulk;
   if (request.changes.size() >= kPackFrom) {
     bulk = BulkStore::open(repository, sink);
-    if (!bulk) return failed;
+    if (!bulk) return {};
   }
   git_repository* store = bulk ? bulk->repository() : repository;
 
@@ -117,21 +116,21 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   if (!now.empty()) {
     parent = commit_of(store, now, sink);
     if (parent) old_tree = tree_of(store, now, sink);
-    if (!old_tree) return failed;
+    if (!old_tree) return {};
   }
   std::optional<WrittenTree> written = write_tree(store, old_tree.get(), *changes, sink);
-  if (!written) return failed;
+  if (!written) return {};
   const bool same = old_tree ? git_oid_equal(&written->id, git_tree_id(old_tree.get())) != 0
                              : written->applied.empty();
   if (same) return {CommitStatus::unchanged, now};
 
   const std::optional<Identity> identity = identity_of(repository, sink);
-  if (!identity) return failed;
+  if (!identity) return {};
   const auto id = write_commit(store, request, *identity, parent.get(), written->id, sink);
-  if (!id) return failed;
+  if (!id) return {};
   if (bulk) {
     written->objects.push_back(*id);
-    if (!bulk->save(repository, written->objects, sink)) return failed;
+    if (!bulk->save(repository, written->objects, sink)) return {};
   }
   // The reflog is written under this name.
   git_repository_set_ident(repository, identity->committer->name, identity->committer->email);

@@ -70,7 +70,8 @@ std::optional<When> parse_iso_date(std::string_view text) {
                                          std::chrono::day(static_cast<unsigned>(*day)));
   if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
   const git_time_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return When{days * 86400 + *hour * 3600 + *minute * 60 + *second - *offset * 60, *offset};
+  const git_time_t minutes = days * 1440 + git_time_t{*hour} * 60 + *minute - *offset;
+  return When{minutes * 60 + *second, *offset};
 }
 
 std::optional<When> parse_date(std::string_view text) {

@@ -7,6 +7,11 @@
 namespace gpuctl::git {
 namespace {
 
+// libgit2 keeps no errno; its texts for system errors end in the one of strerror.
+constexpr std::array<std::string_view, 6> kWriteRefusals = {
+    "No space left on device", "Disk quota exceeded",     "Permission denied",
+    "Read-only file system",   "Operation not permitted", "File too large"};
+
 class Library {
  public:
   Library() {
@@ -24,12 +29,8 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// libgit2 keeps no errno; its texts for system errors end in the one of strerror.
 bool is_write_refusal(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kTexts = {
-      "No space left on device", "Disk quota exceeded",     "Permission denied",
-      "Read-only file system",   "Operation not permitted", "File too large"};
-  for (const std::string_view known : kTexts) {
+  for (const std::string_view known : kWriteRefusals) {
     if (contains(text, known)) return true;
   }
   return false;

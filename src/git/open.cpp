@@ -130,7 +130,8 @@ bool fsync_directory(const std::string& path) {
 
 bool initialise(const std::string& directory, bool bare, const std::string& branch,
                 diag::Sink& sink) {
-  git_repository_init_options options = GIT_REPOSITORY_INIT_OPTIONS_INIT;
+  git_repository_init_options options{};
+  options.version = GIT_REPOSITORY_INIT_OPTIONS_VERSION;
   options.flags = GIT_REPOSITORY_INIT_NO_REINIT | GIT_REPOSITORY_INIT_MKDIR;
   if (bare) options.flags |= GIT_REPOSITORY_INIT_BARE;
   options.mode = GIT_REPOSITORY_INIT_SHARED_UMASK;

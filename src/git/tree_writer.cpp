@@ -9,6 +9,11 @@
 namespace gpuctl::git {
 namespace {
 
+std::string below(std::string directory, const std::string& name) {
+  if (!directory.empty()) directory += '/';
+  return directory += name;
+}
+
 // True when something below `node` (not the node itself) is to be written.
 bool writes_below(const ChangeNode& node) {
   return std::any_of(node.children.begin(), node.children.end(), [](const auto& child) {
@@ -21,10 +26,10 @@ bool check_conflicts(const ChangeNode& node, const std::string& path, diag::Sink
     sink.error(kUnsafePath, diag::kNoOrigin, "`" + path + "` cannot be a file and a directory");
     return false;
   }
-  return std::all_of(node.children.begin(), node.children.end(), [&](const auto& child) {
-    return check_conflicts(child.second, path.empty() ? child.first : path + "/" + child.first,
-                           sink);
-  });
+  for (const auto& [name, child] : node.children) {
+    if (!check_conflicts(child, below(path, name), sink)) return false;
+  }
+  return true;
 }
 
 class TreeWriter {
@@ -40,9 +45,7 @@ class TreeWriter {
       return false;
     }
     for (const auto& [name, child] : node.children) {
-      if (!entry(builder.get(), old_tree, name, child, path.empty() ? name : path + "/" + name)) {
-        return false;
-      }
+      if (!entry(builder.get(), old_tree, name, child, below(path, name))) return false;
     }
     if (git_treebuilder_entrycount(builder.get()) == 0) {
       id.reset();

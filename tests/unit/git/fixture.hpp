@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,36 @@ class GitTest : public testing::Test {
   }
 
   test::Scratch scratch_;
+};
+
+using Files = std::map<std::string, std::string>;
+
+class CommitTest : public GitTest {
+ protected:
+  /// Path -> content of everything in a commit.
+  Files content(const Repository& repository, const std::string& id) {
+    diag::Sink sink;
+    Files files;
+    for (const auto& [path, blob] : repository.list(id, "", sink)) {
+      const auto text = repository.read(id, path, sink);
+      EXPECT_TRUE(text.has_value()) << path;
+      EXPECT_EQ(Repository::blob_id(text.value_or("")), blob);
+      files[path] = text.value_or("");
+    }
+    EXPECT_TRUE(sink.empty()) << codes(sink);
+    return files;
+  }
+
+  /// A commit that must fail; gives the diagnostics.
+  diag::Sink refused(Repository& repository, std::vector<Change> changes) {
+    diag::Sink sink;
+    const std::string tip = repository.tip("main", sink);
+    const CommitResult result = repository.commit({"main", tip, "No", std::move(changes)}, sink);
+    EXPECT_EQ(static_cast<int>(result.status), static_cast<int>(CommitStatus::failed));
+    EXPECT_TRUE(sink.has_errors());
+    EXPECT_EQ(repository.tip("main", sink), tip);
+    return sink;
+  }
 };
 
 }  // namespace gpuctl::git
