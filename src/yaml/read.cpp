@@ -42,6 +42,7 @@ std::optional<std::vector<Node>> parse(diag::FileId file, diag::Sources& sources
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
+    builder.finish_stream();
   } catch (const StopReading&) {
     return std::nullopt;
   } catch (const YAML::Exception& exception) {

@@ -125,7 +125,7 @@ Plain classify_number(std::string_view text) {
     return classify_decimal(text, rest, plus);
   }
   if (!is_digit(rest.front())) return Plain::string;
-  if (rest.size() > 1 && rest[0] == '0' &&
+  if (rest.size() > 2 && rest[0] == '0' &&
       std::string_view("xXoObB").find(rest[1]) != std::string_view::npos &&
       rest.find_first_not_of("0123456789abcdefABCDEF_.pP+-", 2) == std::string_view::npos) {
     return Plain::other_number;

@@ -72,6 +72,7 @@ Origin TreeBuilder::open_collection() const {
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   const std::size_t at = offset(mark);
+  check_directives(at);
   if (!documents_.empty()) {
     // yaml-cpp starts a document of its own where the root node ends too early.
     if (!text_.substr(at).starts_with("---") && !ended_by_dots(at)) {
@@ -153,6 +154,9 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   count_nodes(1, origin);
   if (size != 0) last_end_ = at + size;
   Node node = Node::null(origin);
+  if (frames_.empty() && text_.substr(std::min(offset(mark), text_.size())).starts_with('!')) {
+    refuse_tag(offset(mark));
+  }
   if (key_expected()) {
     if (size == 0) error(kBadKey, origin, "a key is missing before `:`");
     node = check_key(arena_.string(text_.substr(at, size), origin), true);
@@ -173,6 +177,11 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   const Origin origin = span(place.begin, place.end);
   last_end_ = place.end;
   count_nodes(1, origin);
+  check_indentation(property);
+  if (place.match == Match::no && at == property && (text_[at] == '"' || text_[at] == '\'')) {
+    error(kSyntax, span(at, at + 1), "line breaks in this text are read in different ways")
+        .suggest("write `\\n` in double quotes, or a block text that starts with `|`");
+  }
   if (place.match == Match::unterminated) {
     sink_.error(kUnterminated, span(place.begin, place.begin + 1), "this quote is never closed")
         .label("opened here");
@@ -256,6 +265,36 @@ void TreeBuilder::count_nodes(std::size_t count, Origin at) {
   if (nodes_ > limits_.nodes) stop(at, "the file has too many values", limits_.nodes, "values");
 }
 
+// yaml-cpp skips lines that start with `%` in front of a document, whatever they say.
+void TreeBuilder::check_directives(std::size_t end) {
+  for (std::size_t at = last_end_; at < end; at = word_end(at, "\n") + 1) {
+    const bool line_start = at == start_ || text_[at - 1] == '\n';
+    if (!line_start || text_[at] != '%') continue;
+    const std::string_view line = text_.substr(at, word_end(at, "\r\n") - at);
+    const bool version = line.starts_with("%YAML 1.") && line.size() == 9;
+    if (version && text_.substr(end).starts_with("---")) continue;
+    error(kSyntax, span(at, at + line.size()), "a line that starts with `%` is not accepted here")
+        .suggest("remove the line, or quote a text that starts with `%`");
+  }
+}
+
+// Only spaces indent; yaml-cpp lets tabs pass in front of a value.
+void TreeBuilder::check_indentation(std::size_t begin) {
+  if (begin == start_ || (text_[begin - 1] != ' ' && text_[begin - 1] != '\t')) return;
+  if (!frames_.empty() && frames_.back().flow) return;
+  std::size_t tab = std::string_view::npos;
+  for (std::size_t at = begin; at > start_ && text_[at - 1] != '\n'; --at) {
+    if (text_[at - 1] == '\t') {
+      tab = at - 1;
+    } else if (text_[at - 1] != ' ') {
+      return;
+    }
+  }
+  if (tab == std::string_view::npos) return;
+  error(kSyntax, span(tab, tab + 1), "a tab in the indentation").suggest("indent with spaces");
+  throw StopReading();  // the parser is likely to stumble over it too
+}
+
 bool TreeBuilder::ended_by_dots(std::size_t at) const {
   const std::string_view between = text_.substr(last_end_, at - std::min(at, last_end_));
   return between.starts_with("...") || between.find("\n...") != std::string_view::npos;
@@ -286,8 +325,13 @@ std::size_t TreeBuilder::absent_value() {
   const std::size_t before = last_end_;
   const char sign = !frames_.empty() && !frames_.back().map ? '-' : ':';
   last_end_ = skip_separation(text_, last_end_);
-  if (last_end_ >= text_.size() || text_[last_end_] != sign) return before;
-  return ++last_end_;
+  if (last_end_ < text_.size() && text_[last_end_] == sign) return ++last_end_;
+  if (!frames_.empty() && frames_.back().map && !frames_.back().flow && !key_expected()) {
+    const Node& key = values_.back();
+    error(kSyntax, key.origin(), "`:` is missing behind this key")
+        .label("neither a key nor part of the value above");
+  }
+  return before;
 }
 
 Node TreeBuilder::check_key(Node key, bool plain) {
@@ -378,6 +422,7 @@ void TreeBuilder::open(const YAML::Mark& mark, const std::string& tag, YAML::anc
       style == YAML::EmitterStyle::Flow && text_.substr(frame.begin, 1) == (map ? "{" : "[");
   frame.end = frame.begin + (frame.flow ? 1 : 0);
   if (tag != "?") refuse_tag(at);
+  check_indentation(at);
   if (frames_.size() >= limits_.depth) {
     stop(span(frame.begin, frame.begin + 1), "the file is nested too deeply", limits_.depth,
          "levels");

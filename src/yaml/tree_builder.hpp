@@ -35,6 +35,9 @@ class TreeBuilder : public YAML::EventHandler {
   /// The innermost `[` or `{` that is not closed yet.
   Origin open_collection() const;
 
+  /// To be called when the parser has no more documents.
+  void finish_stream() { check_directives(text_.size()); }
+
   void OnDocumentStart(const YAML::Mark& mark) override;
   void OnDocumentEnd() override;
   void OnAnchor(const YAML::Mark& mark, const std::string& name) override;
@@ -76,6 +79,8 @@ class TreeBuilder : public YAML::EventHandler {
   [[noreturn]] void stop(Origin at, std::string message, std::size_t limit, std::string_view unit);
   void count_nodes(std::size_t count, Origin at);
 
+  void check_directives(std::size_t end);
+  void check_indentation(std::size_t begin);
   bool ended_by_dots(std::size_t at) const;
   bool key_expected() const;
   std::size_t null_word(std::size_t at) const;

@@ -1,0 +1,217 @@
+// Whatever is written is read back: the same tree, kinds included, from the same bytes.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <random>
+
+#include "fixture.hpp"
+
+namespace gpuctl::yaml {
+namespace {
+
+// Stricter than equal(): 1 and 1.0 differ, and so do 0.0 and -0.0.
+bool same(const Node& a, const Node& b) {
+  if (a.kind() != b.kind() || a.size() != b.size()) return false;
+  if (a.is_real())
+    return std::bit_cast<std::uint64_t>(a.as_real()) == std::bit_cast<std::uint64_t>(b.as_real());
+  for (std::size_t i = 0; i < a.items().size(); ++i) {
+    if (!same(a.items()[i], b.items()[i])) return false;
+  }
+  for (std::size_t i = 0; i < a.entries().size(); ++i) {
+    if (!same(a.entries()[i].key, b.entries()[i].key)) return false;
+    if (!same(a.entries()[i].value, b.entries()[i].value)) return false;
+  }
+  return a.items().empty() && a.entries().empty() ? equal(a, b) : true;
+}
+
+// Trees of a fixed sequence, full of texts that are hard to write.
+class Generator {
+ public:
+  Generator(unsigned seed, Arena& arena) : random_(seed), arena_(arena) {}
+
+  Node node(int depth) {
+    switch (below(depth > 0 ? 10 : 7)) {
+      case 0:
+        return Node();
+      case 1:
+        return Node::boolean(below(2) == 0);
+      case 2:
+        return Node::integer(integer());
+      case 3:
+        return Node::real(real());
+      case 7:
+        return list(depth);
+      case 8:
+      case 9:
+        return map(depth);
+      default:
+        return arena_.string(text());
+    }
+  }
+
+ private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+
+  std::int64_t integer() {
+    switch (below(4)) {
+      case 0:
+        return std::numeric_limits<std::int64_t>::min();
+      case 1:
+        return std::numeric_limits<std::int64_t>::max();
+      default:
+        return static_cast<std::int64_t>(below(2000)) - 1000;
+    }
+  }
+
+  double real() {
+    const double values[] = {0.0,
+                             -0.0,
+                             1.0,
+                             0.1,
+                             1e300,
+                             -1e-300,
+                             5e-324,
+                             1.5,
+                             1e21,
+                             123456789.125,
+                             std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity()};
+    return values[below(std::size(values))];
+  }
+
+  std::string text() {
+    static constexpr std::string_view kPieces[] = {"a",
+                                                   "b",
+                                                   " ",
+                                                   "  ",
+                                                   "\n",
+                                                   "\n\n",
+                                                   ":",
+                                                   ": ",
+                                                   "#",
+                                                   " #",
+                                                   "-",
+                                                   "- ",
+                                                   "?",
+                                                   "'",
+                                                   "\"",
+                                                   "\\",
+                                                   "\t",
+                                                   "{",
+                                                   "}",
+                                                   "[",
+                                                   "]",
+                                                   ",",
+                                                   "&",
+                                                   "*",
+                                                   "!",
+                                                   "|",
+                                                   ">",
+                                                   "%",
+                                                   "@",
+                                                   "`",
+                                                   "0",
+                                                   "1",
+                                                   "x",
+                                                   "_",
+                                                   ".",
+                                                   "e",
+                                                   "+",
+                                                   "yes",
+                                                   "no",
+                                                   "null",
+                                                   "~",
+                                                   "true",
+                                                   "on",
+                                                   "0x1F",
+                                                   "1:30",
+                                                   "2001-01-01",
+                                                   "<<",
+                                                   "=",
+                                                   "---",
+                                                   "...",
+                                                   "é",
+                                                   "\xC2\x85",
+                                                   "\xE2\x80\xA8",
+                                                   "\xEF\xBB\xBF",
+                                                   "😀",
+                                                   "\r",
+                                                   "\r\n",
+                                                   "\x01",
+                                                   "\x7f",
+                                                   "${a}",
+                                                   ".inf",
+                                                   "\xC2\xA0",
+                                                   "\xE2\x80\xAE",
+                                                   "日本"};
+    std::string out;
+    for (unsigned i = 0, n = below(6); i < n; ++i) out += kPieces[below(std::size(kPieces))];
+    return out;
+  }
+
+  Node list(int depth) {
+    std::vector<Node> items;
+    for (unsigned i = 0, n = below(5); i < n; ++i) items.push_back(node(depth - 1));
+    return arena_.list(items);
+  }
+
+  Node map(int depth) {
+    MapBuilder builder;
+    for (unsigned i = 0, n = below(below(10) == 0 ? 20 : 5); i < n; ++i) {
+      std::string key = text();
+      // Invisible characters are refused in keys.
+      for (const std::string_view hidden : {"\xEF\xBB\xBF", "\xE2\x80\xAE"}) {
+        for (std::size_t at = 0; (at = key.find(hidden)) != std::string::npos;) {
+          key.erase(at, hidden.size());
+        }
+      }
+      builder.set(arena_, key, node(depth - 1));
+    }
+    return builder.build(arena_);
+  }
+
+  std::mt19937 random_;
+  Arena& arena_;
+};
+
+TEST(RoundTrip, RandomTrees) {
+  for (unsigned seed = 1; seed <= 4000; ++seed) {
+    Arena arena;
+    const Node tree = Generator(seed, arena).node(5);
+    const std::string text = emit(tree);
+    const test::Text again(text);
+    ASSERT_TRUE(again.root) << "seed " << seed << "\n"
+                            << text << "\n"
+                            << again.sink.all().front().message;
+    ASSERT_TRUE(same(tree, *again.root)) << "seed " << seed << "\n" << text;
+    ASSERT_EQ(emit(*again.root), text) << "seed " << seed;
+  }
+}
+
+// JSON is YAML: the JSON writer's text reads back as well.
+TEST(RoundTrip, Json) {
+  int compared = 0;
+  for (unsigned seed = 1; seed <= 1000; ++seed) {
+    Arena arena;
+    const Node tree = Generator(seed, arena).node(4);
+    const std::string text = emit_json(tree);
+    ReadLimits limits;
+    limits.ambiguous_scalars = true;
+    const test::Text again(text + "\n", limits);
+    // The characters that JSON allows and YAML does not come from the generator.
+    if (!again.root) continue;
+    ++compared;
+    ASSERT_EQ(emit_json(*again.root), text) << "seed " << seed;
+  }
+  EXPECT_GT(compared, 500);
+}
+
+TEST(RoundTrip, NotANumber) {
+  const test::Text again(emit(Node::real(std::numeric_limits<double>::quiet_NaN())));
+  ASSERT_TRUE(again.root);
+  EXPECT_TRUE(again.root->is_real());
+  EXPECT_NE(again.root->as_real(), again.root->as_real());
+}
+
+}  // namespace
+}  // namespace gpuctl::yaml
