@@ -186,6 +186,8 @@ Node prune_nulls(const Schema& schema, const Node& document, Arena& arena,
 }
 
 Node apply_defaults(const Schema& schema, const Node& document, Arena& arena) {
+  // A null in a document of ours is a mistake that validate() reports; nobody drops it.
+  if (!schema.shared.published) return fill_defaults(schema, document, arena);
   return fill_defaults(schema, prune_nulls(schema, document, arena, nullptr), arena);
 }
 

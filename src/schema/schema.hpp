@@ -36,9 +36,9 @@ struct ValidateOptions {
   /// Dotted paths (no indexes) that may be absent although required, or are not checked at all:
   /// the secret fields of a committed document. Written as `paths_with` gives them: keys of maps
   /// with arbitrary keys are left out.
-  std::vector<std::string> exempt;
+  std::vector<std::string> exempt = {};
   /// Prefix of every message path, e.g. "MachineSet/gpu-a: ".
-  std::string subject;
+  std::string subject = {};
   /// When not null, counts of rules are added to it.
   RuleCounts* counts = nullptr;
 };
@@ -49,8 +49,9 @@ void validate(const Schema& schema, const yaml::Node& document, yaml::Arena& are
               const diag::Sources& sources, diag::Sink& sink, const ValidateOptions& options = {});
 
 /// The document with defaults filled in, exactly as the API server does (absent fields only; null
-/// where not nullable and a default exists; nulls that nothing allows are removed first). Default
-/// values keep the origin of the schema, except those of CRDs, whose sources are others.
+/// where not nullable and a default exists). For CRDs, nulls that nothing allows are removed first,
+/// as the API server does; for other schemas they stay, for `validate` to report. Default values
+/// keep the origin of the schema, except those of CRDs, whose sources are others.
 yaml::Node apply_defaults(const Schema& schema, const yaml::Node& document, yaml::Arena& arena);
 
 /// The CEL type of values that conform to the schema.

@@ -21,6 +21,13 @@ diag::Origin anchor(const Entry& entry, diag::Origin otherwise) {
   return second != diag::kNoOrigin ? second : otherwise;
 }
 
+/// A map without a key of its own is pointed at by its first field: short, and the line people see.
+diag::Origin first_field(const Node& node) {
+  const auto entries = node.entries();
+  const diag::Origin first = entries.empty() ? diag::kNoOrigin : entries.front().key.origin();
+  return first != diag::kNoOrigin ? first : node.origin();
+}
+
 bool plain_key(std::string_view key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -38,7 +45,7 @@ std::string list_of_names(const std::vector<std::string>& names) {
 
 Place Place::root(const Node& document) {
   Place place;
-  place.at = document.origin();
+  place.at = first_field(document);
   return place;
 }
 Place Place::field(const Entry& entry) const {
@@ -48,7 +55,8 @@ Place Place::key(const Entry& entry) const {
   return {this, Step::key, entry.key.as_string(), 0, anchor(entry, at)};
 }
 Place Place::item(const Node& item, std::size_t number) const {
-  return {this, Step::item, {}, number, item.origin() != diag::kNoOrigin ? item.origin() : at};
+  const diag::Origin own = first_field(item);
+  return {this, Step::item, {}, number, own != diag::kNoOrigin ? own : at};
 }
 
 std::string Place::path() const {
