@@ -90,10 +90,12 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
 std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel::Value>& values) {
   yaml::MapBuilder merged;
   for (const std::unique_ptr<Piece>& item : piece.merged) {
-    const std::optional<yaml::Node> part = make(*item, values);
+    std::vector<yaml::Node> parts;
+    repeat(*item, 0, values, parts);
     if (fault_) return std::nullopt;
-    if (!part) continue;
-    for (const yaml::Entry& entry : part->entries()) merged.set(entry.key, entry.value);
+    for (const yaml::Node& part : parts) {
+      for (const yaml::Entry& entry : part.entries()) merged.set(entry.key, entry.value);
+    }
   }
   std::vector<yaml::Entry> entries;
   entries.reserve(piece.fields.size());
