@@ -25,13 +25,22 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
+// Without the byte order mark, and without blanks on a last line of their own that has no end:
+// yaml-cpp would fold them into a block scalar in front of them.
+std::string_view parsed_part(std::string_view text) {
+  text.remove_prefix(byte_order_mark(text));
+  const std::size_t content = text.find_last_not_of(" \t");
+  return content != std::string_view::npos && text[content] == '\n' ? text.substr(0, content + 1)
+                                                                    : text;
+}
+
 std::optional<std::vector<Node>> parse(diag::FileId file, diag::Sources& sources, Arena& arena,
                                        diag::Sink& sink, const ReadLimits& limits,
                                        bool one_document) {
   const std::size_t errors_before = sink.error_count();
   if (!check_text(file, sources, sink, limits)) return std::nullopt;
   const std::string_view text = sources.file_text(file);
-  ViewBuffer buffer(text.substr(byte_order_mark(text)));
+  ViewBuffer buffer(parsed_part(text));
   std::istream stream(&buffer);
   TreeBuilder builder(file, sources, arena, sink, limits, one_document);
   const auto syntax_error = [&](std::string_view message, std::size_t at) {

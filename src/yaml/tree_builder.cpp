@@ -154,8 +154,10 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   count_nodes(1, origin);
   if (size != 0) last_end_ = at + size;
   Node node = Node::null(origin);
-  if (frames_.empty() && text_.substr(std::min(offset(mark), text_.size())).starts_with('!')) {
-    refuse_tag(offset(mark));
+  if (frames_.empty()) {  // the event of an empty document does not tell its tag
+    std::size_t tag = offset(mark);
+    if (text_.substr(tag).starts_with('&')) tag = skip_word(tag);
+    if (text_.substr(tag).starts_with('!')) refuse_tag(tag);
   }
   if (key_expected()) {
     if (size == 0) error(kBadKey, origin, "a key is missing before `:`");
@@ -247,6 +249,11 @@ Origin TreeBuilder::line_span(std::size_t at) const {
 
 std::size_t TreeBuilder::word_end(std::size_t at, std::string_view stops) const {
   return std::min(text_.find_first_of(stops, at), text_.size());
+}
+
+// The start of the word behind the one at `at`.
+std::size_t TreeBuilder::skip_word(std::size_t at) const {
+  return std::min(text_.find_first_not_of(kSpace, word_end(at, kSpace)), text_.size());
 }
 
 diag::Diagnostic& TreeBuilder::error(std::string_view code, Origin at, std::string message) {

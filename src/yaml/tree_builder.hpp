@@ -75,6 +75,7 @@ class TreeBuilder : public YAML::EventHandler {
   Origin span(std::size_t begin, std::size_t end) const;
   Origin line_span(std::size_t at) const;
   std::size_t word_end(std::size_t at, std::string_view stops) const;
+  std::size_t skip_word(std::size_t at) const;
   diag::Diagnostic& error(std::string_view code, Origin at, std::string message);
   [[noreturn]] void stop(Origin at, std::string message, std::size_t limit, std::string_view unit);
   void count_nodes(std::size_t count, Origin at);

@@ -29,36 +29,36 @@ TEST_P(Accept, GivesTheValue) {
 
 INSTANTIATE_TEST_SUITE_P(
     Read, Accept,
-    testing::Values(Accepted{"", "null"}, Accepted{"# only a comment\n", "null"},
-                    Accepted{"---\n", "null"},
-                    Accepted{"a: 1\nb: [x, 2.5, true]\n", R"({"a":1,"b":["x",2.5,true]})"},
-                    Accepted{"a:\nb:\n  - c\n  -\n", R"({"a":null,"b":["c",null]})"},
-                    Accepted{"a:\n- b\n- - c\n  - d\n", R"({"a":["b",["c","d"]]})"},
-                    Accepted{"{}\n", "{}"}, Accepted{"[]\n", "[]"}, Accepted{"text\n", R"("text")"},
-                    Accepted{"a: 1\n...\n# end\n", R"({"a":1})"},
-                    Accepted{"%YAML 1.2\n---\na: 1\n", R"({"a":1})"},
-                    Accepted{"a: |\n  one\n   two\n\nb: >-\n  x\n  y\n",
-                             R"({"a":"one\n two\n","b":"x y"})"},
-                    // A byte order mark at the start, and CR LF.
-                    Accepted{"\xEF\xBB\xBF"
-                             "a: 1\r\nb: |\r\n  x\r\n  y\r\n",
-                             R"({"a":1,"b":"x\ny\n"})"},
-                    // Keys are strings, whatever they look like.
-                    Accepted{"on: 1\ny: 2\n5: 3\ntrue: 4\n010: 5\nnull: 6\n~: 7\n1.5: 8\n",
-                             R"({"on":1,"y":2,"5":3,"true":4,"010":5,"null":6,"~":7,"1.5":8})"},
-                    Accepted{"\"<<\": 1\n", R"({"<<":1})"},
-                    // Quoted is text; `!!str` makes text.
-                    Accepted{"a: \"yes\"\nb: '010'\nc: \"null\"\nd: \"\"\n",
-                             R"({"a":"yes","b":"010","c":"null","d":""})"},
-                    Accepted{"a: !!str 5\nb: !!str\nc: !!str yes\n!!str d: 1\n",
-                             R"({"a":"5","b":"","c":"yes","d":1})"},
-                    Accepted{"a: ${x}\nb: a-${x}-b\n", R"({"a":"${x}","b":"a-${x}-b"})"},
-                    Accepted{"a: [b: 1, c]\n", R"({"a":[{"b":1},"c"]})"},
-                    Accepted{"? a\n: 1\n? b\n:\n", R"({"a":1,"b":null})"},
-                    Accepted{"{a, b: }\n", R"({"a":null,"b":null})"},
-                    // An anchor that nobody uses does no harm.
-                    Accepted{"a: &x 1\n", R"({"a":1})"},
-                    Accepted{"a: \"\\u00e9\\x41\\U0001F600\\t\\\n  b\"\n", "{\"a\":\"éA😀\\tb\"}"}));
+    testing::Values(
+        Accepted{"", "null"}, Accepted{"# only a comment\n", "null"}, Accepted{"---\n", "null"},
+        Accepted{"a: 1\nb: [x, 2.5, true]\n", R"({"a":1,"b":["x",2.5,true]})"},
+        Accepted{"a:\nb:\n  - c\n  -\n", R"({"a":null,"b":["c",null]})"},
+        Accepted{"a:\n- b\n- - c\n  - d\n", R"({"a":["b",["c","d"]]})"}, Accepted{"{}\n", "{}"},
+        Accepted{"[]\n", "[]"}, Accepted{"text\n", R"("text")"},
+        Accepted{"a: 1\n...\n# end\n", R"({"a":1})"},
+        Accepted{"%YAML 1.2\n---\na: 1\n", R"({"a":1})"},
+        Accepted{"a: |\n  one\n   two\n\nb: >-\n  x\n  y\n", R"({"a":"one\n two\n","b":"x y"})"},
+        // A byte order mark at the start, and CR LF.
+        Accepted{"\xEF\xBB\xBF"
+                 "a: 1\r\nb: |\r\n  x\r\n  y\r\n",
+                 R"({"a":1,"b":"x\ny\n"})"},
+        // Keys are strings, whatever they look like.
+        Accepted{"on: 1\ny: 2\n5: 3\ntrue: 4\n010: 5\nnull: 6\n~: 7\n1.5: 8\n",
+                 R"({"on":1,"y":2,"5":3,"true":4,"010":5,"null":6,"~":7,"1.5":8})"},
+        Accepted{"\"<<\": 1\n", R"({"<<":1})"},
+        // Quoted is text; `!!str` makes text.
+        Accepted{"a: \"yes\"\nb: '010'\nc: \"null\"\nd: \"\"\n",
+                 R"({"a":"yes","b":"010","c":"null","d":""})"},
+        Accepted{"a: !!str 5\nb: !!str\nc: !!str yes\n!!str d: 1\n",
+                 R"({"a":"5","b":"","c":"yes","d":1})"},
+        Accepted{"a: ${x}\nb: a-${x}-b\n", R"({"a":"${x}","b":"a-${x}-b"})"},
+        Accepted{"a: [b: 1, c]\n", R"({"a":[{"b":1},"c"]})"},
+        Accepted{"? a\n: 1\n? b\n:\n", R"({"a":1,"b":null})"},
+        Accepted{"{a, b: }\n", R"({"a":null,"b":null})"},
+        Accepted{"a: >\n  x\n  y\n  ", R"({"a":"x y\n"})"}, Accepted{"a: |\n  x", R"({"a":"x"})"},
+        // An anchor that nobody uses does no harm.
+        Accepted{"a: &x 1\n", R"({"a":1})"},
+        Accepted{"a: \"\\u00e9\\x41\\U0001F600\\t\\\n  b\"\n", "{\"a\":\"éA😀\\tb\"}"}));
 
 TEST(Read, KeepsTheOrderOfKeys) {
   std::string text;

@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"a: !!map\n  b: 1\n", {"1:4 GPU0107 [!!map]"}},
         Refused{"%TAG !! tag:example.com,2000:\n---\na: !!str b\n",
                 {"1:1 GPU0102 [%TAG !! tag:example.com,2000:]", "3:4 GPU0107 [!!str]"}},
-        Refused{"!!str\n", {"1:1 GPU0107 [!!str]"}},
+        Refused{"!!str\n", {"1:1 GPU0107 [!!str]"}}, Refused{"&a !!str\n", {"1:4 GPU0107 [!!str]"}},
         Refused{"a: &x 1\nb: *x\n", {"2:4 GPU0108 [*x]"}},
         Refused{"a: &x [*x]\n", {"1:8 GPU0108 [*x]"}},
         Refused{"a: &x 1\nb: &x 2\n", {"2:4 GPU0108 [&x]"}},
