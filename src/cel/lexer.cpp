@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <utility>
 
 #include "base/text.hpp"
@@ -205,11 +204,12 @@ class Lexer {
       std::string padded(text);
       if (padded.front() == '.') padded.insert(padded.begin(), '0');
       const auto result = std::from_chars(padded.data(), padded.data() + padded.size(), value);
-      if (result.ec != std::errc() && !(value == 0 || std::isfinite(value))) {
-        return fail(begin, at_, "the number does not fit a double");
-      }
       if (result.ec == std::errc::result_out_of_range) {
-        return fail(begin, at_, "the number does not fit a double");
+        // Too small is zero, as everywhere; too large is a mistake.
+        if (padded.find("e-") == std::string::npos && padded.find("E-") == std::string::npos) {
+          return fail(begin, at_, "the number does not fit a double");
+        }
+        value = 0;
       }
       tokens_.back().real = value;
     }

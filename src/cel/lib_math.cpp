@@ -78,11 +78,61 @@ double cut(double value) {
   return std::trunc(value);
 }
 
+bool is_nan(double value) {
+  return std::isnan(value);
+}
+bool is_infinite(double value) {
+  return std::isinf(value);
+}
+bool is_finite(double value) {
+  return std::isfinite(value);
+}
+
+template <bool (*Test)(double)>
+Outcome real_test(Arguments args, CallContext&) {
+  return give(Test(args[0].node().as_real()));
+}
+
+std::uint64_t bits(const Value& value) {
+  return static_cast<std::uint64_t>(value.node().as_integer());
+}
+
+Outcome give_bits(std::uint64_t value) {
+  return give(static_cast<std::int64_t>(value));
+}
+
+/// Shifts work on the bits, without sign; by 64 and more nothing is left.
+template <bool Left>
+Outcome shift(Arguments args, CallContext&) {
+  const std::int64_t by = args[1].node().as_integer();
+  if (by < 0) return fail("a shift by a negative number");
+  if (by >= 64) return give(std::int64_t{0});
+  return give_bits(Left ? bits(args[0]) << by : bits(args[0]) >> by);
+}
+
+void add_bits(Functions& to) {
+  const std::vector<Type> two = {integer(), integer()};
+  function(to, "math.bitAnd", two, integer(),
+           [](Arguments args, CallContext&) { return give_bits(bits(args[0]) & bits(args[1])); });
+  function(to, "math.bitOr", two, integer(),
+           [](Arguments args, CallContext&) { return give_bits(bits(args[0]) | bits(args[1])); });
+  function(to, "math.bitXor", two, integer(),
+           [](Arguments args, CallContext&) { return give_bits(bits(args[0]) ^ bits(args[1])); });
+  function(to, "math.bitNot", {integer()}, integer(),
+           [](Arguments args, CallContext&) { return give_bits(~bits(args[0])); });
+  function(to, "math.bitShiftLeft", two, integer(), shift<true>);
+  function(to, "math.bitShiftRight", two, integer(), shift<false>);
+}
+
 }  // namespace
 
 void add_math(Functions& to) {
   add_pick<1>(to, "math.greatest");
   add_pick<-1>(to, "math.least");
+  add_bits(to);
+  function(to, "math.isNaN", {real()}, boolean(), real_test<is_nan>);
+  function(to, "math.isInf", {real()}, boolean(), real_test<is_infinite>);
+  function(to, "math.isFinite", {real()}, boolean(), real_test<is_finite>);
   function(to, "math.ceil", {real()}, real(), rounded<up>);
   function(to, "math.floor", {real()}, real(), rounded<down>);
   function(to, "math.round", {real()}, real(), rounded<half_away>);
