@@ -39,13 +39,15 @@ TEST(AppendCodePoint, IsTheInverse) {
 }
 
 TEST(Characters, Classes) {
-  for (const char32_t c : {0x00, 0x1B, 0x7F, 0x85, 0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF}) {
+  for (const char32_t c : {U'\x00', U'\x1B', U'\x7F', U'\x85', U'\x9F', U'\x2028', U'\x2029',
+                           U'\xFEFF', U'\xFFFE', U'\xFFFF'}) {
     EXPECT_TRUE(is_unprintable(c)) << code_point_name(c);
   }
-  for (const char32_t c : {0x20, 0x7E, 0xA0, 0xE9, 0x2027, 0xFFFD, 0x1F600}) {
+  for (const char32_t c : {U'\x20', U'\x7E', U'\xA0', U'\xE9', U'\x2027', U'\xFFFD', U'\x1F600'}) {
     EXPECT_FALSE(is_unprintable(c)) << code_point_name(c);
   }
-  for (const char32_t c : {0xAD, 0x61C, 0x200B, 0x200F, 0x202A, 0x202E, 0x2060, 0x2066, 0x2069}) {
+  for (const char32_t c : {U'\xAD', U'\x61C', U'\x200B', U'\x200F', U'\x202A', U'\x202E', U'\x2060',
+                           U'\x2066', U'\x2069'}) {
     EXPECT_TRUE(is_hidden(c)) << code_point_name(c);
   }
   EXPECT_FALSE(is_hidden(U'a'));
