@@ -1,0 +1,117 @@
+#include "catalog/platform.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/knowledge.hpp"
+
+namespace gpuctl::catalog {
+namespace {
+
+using testing::Files;
+using testing::Lab;
+using testing::lab;
+using testing::wrap;
+
+TEST(Platform, Loads) {
+  Lab lab;
+  ASSERT_NE(lab.platform, nullptr) << lab.report();
+  EXPECT_EQ(platforms(*lab.library), std::vector<std::string>{"lab"});
+  const Table* machines = lab.platform->table("machines");
+  ASSERT_NE(machines, nullptr);
+  EXPECT_EQ(machines->rows.get({"large", "cores"}).as_integer(), 16);
+  EXPECT_EQ(lab.platform->catalog.get({"machines", "small", "cores"}).as_integer(), 4);
+}
+
+TEST(Platform, JoinsAnnotationsOfProtectionAndCustom) {
+  Lab lab;
+  const KindFacts* widget = lab.platform->kind("example.com/v1", "Widget");
+  ASSERT_NE(widget, nullptr);
+  EXPECT_TRUE(widget->namespaced);
+  EXPECT_EQ(widget->annotations.get("example.com/prune").as_string(), "confirm,custom");
+  EXPECT_EQ(widget->annotations.get("example.com/custom").as_string(), "true");
+  EXPECT_TRUE(lab.platform->kind("v1", "ConfigMap")->annotations.is_null());
+  EXPECT_EQ(lab.platform->kind("v2", "ConfigMap"), nullptr);
+}
+
+struct Fault {
+  const char* what;
+  const char* file;
+  std::string text;
+  const char* codes;
+};
+
+TEST(Platform, ReportsFaultyKnowledge) {
+  const std::vector<Fault> faults = {
+      {"folder that is not there", "providers/lab/provider.yaml",
+       wrap("Provider", "  platform: true\n  builds: [lab, gone]\n"), "GPU0402"},
+      {"template that is not there", "providers/lab/provider.yaml",
+       wrap("Provider", "  platform: true\n  builds: [lab]\n  templates: [gone.yaml]\n"),
+       "GPU0402"},
+      {"wrong kind", "providers/lab/kinds.yaml", wrap("Kind", "  kinds: []\n"), "GPU0401"},
+      {"two rows of one key", "providers/lab/tables/machines.yaml",
+       wrap("Table", "  key: type\n  columns: {type: {type: string}}\n  rows: [{type: a}, {type: a}]\n",
+            "machines"),
+       "GPU0404"},
+      {"row without its key", "providers/lab/tables/machines.yaml",
+       wrap("Table", "  key: type\n  columns: {type: {type: string}}\n  rows: [{}]\n", "machines"),
+       "GPU0404"},
+      {"row with an unknown column", "providers/lab/tables/machines.yaml",
+       wrap("Table",
+            "  key: type\n  columns: {type: {type: string}}\n  rows: [{type: a, colour: red}]\n",
+            "machines"),
+       "GPU0201"},
+      {"second table of a name", "providers/lab/tables/other.yaml",
+       wrap("Table", "  key: a\n  columns: {a: {type: string}}\n  rows: []\n", "machines"),
+       "GPU0402"},
+      {"kind without scope", "providers/lab/kinds.yaml",
+       wrap("Kinds", "  kinds: [{apiVersion: v1, kind: Pod}]\n"), "GPU0401"},
+  };
+  for (const Fault& fault : faults) {
+    Files files = lab();
+    files[fault.file] = fault.text;
+    Lab broken(files);
+    EXPECT_EQ(broken.platform, nullptr) << fault.what;
+    EXPECT_EQ(broken.codes(), fault.codes) << fault.what << "\n" << broken.report();
+  }
+}
+
+TEST(Platform, SuggestsAName) {
+  Lab lab;
+  EXPECT_EQ(load_platform(*lab.library, "lap", diag::kNoOrigin, lab.sink), nullptr);
+  EXPECT_NE(lab.report().find("did you mean `lab`?"), std::string::npos) << lab.report();
+}
+
+TEST(Library, WarnsWhenAShadowedFileMoved) {
+  diag::Sources sources;
+  const std::string text = "apiVersion: gpuctl.dev/v1alpha1\nkind: Rules\nspec: {rules: []}\n";
+  sources.add_file("providers/lab/rules.yaml", text);
+  const std::vector<ImageFile> packed = {{"providers/lab/rules.yaml", text, {}}};
+  const std::string bytes = write_image(packed, sources);
+  const std::optional<Image> image = Image::open(bytes);
+  const auto shadow = [&](const std::string& annotation) {
+    diag::Sink sink;
+    const Library library(
+        &*image,
+        {{"providers/lab/rules.yaml", "mine.yaml",
+          "metadata: {annotations: {gpuctl.dev/shadows: \"" + annotation + "\"}}\n"}},
+        sink);
+    return sink.all();
+  };
+  const auto moved = shadow("0000");
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved.front().code, "GPU0405");
+  EXPECT_EQ(moved.front().severity, diag::Severity::warning);
+  // The right digest is the one that the message names.
+  const std::string digest = moved.front().found.substr(7, 64);
+  EXPECT_TRUE(shadow(digest).empty());
+}
+
+TEST(Library, DigestCountsOverlays) {
+  diag::Sink sink;
+  const Library one(nullptr, {{"providers/a.yaml", "a", "x: 1\n"}}, sink);
+  const Library two(nullptr, {{"providers/a.yaml", "b", "x: 2\n"}}, sink);
+  EXPECT_NE(one.digest(), two.digest());
+}
+
+}  // namespace
+}  // namespace gpuctl::catalog

@@ -1,0 +1,130 @@
+#include "rule/rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/knowledge.hpp"
+
+namespace gpuctl::rule {
+namespace {
+
+using testing::Files;
+using testing::Lab;
+using testing::lab;
+using testing::wrap;
+
+struct Made {
+  std::string codes;
+  std::string report;
+};
+
+Made run(const std::string& rules, const std::string& spec, const std::string& facts = "{}") {
+  Files files = lab();
+  files["providers/lab/derive.yaml"] =
+      wrap("Derivation", "  rows:\n    - {set: pools, value: spec.pools}\n"
+                         "    - {set: \"pools[].cores\", value: \"index\"}\n");
+  files["providers/lab/rules.yaml"] = wrap("Rules", "  rules:\n" + rules);
+  Lab lab(files);
+  if (lab.platform != nullptr) {
+    const auto compiled = compile(*lab.platform, lab.library->sources(), lab.sink);
+    const auto derivation = derive::compile(*lab.platform, lab.library->sources(), lab.sink);
+    const auto blueprint = lab.blueprint(spec);
+    if (compiled != nullptr && derivation != nullptr && blueprint) {
+      const yaml::Node known = lab.parse(facts);
+      const auto derived = derive::derive(*derivation, *blueprint, known, yaml::Node(),
+                                          lab.library->sources(), lab.library->arena(), lab.sink);
+      if (derived) {
+        check(*compiled, *blueprint, *derived, known, lab.library->sources(),
+              lab.library->arena(), lab.sink);
+      }
+    }
+  }
+  return {lab.codes(), lab.report()};
+}
+
+constexpr const char* kSpec = "  pools:\n  - {name: x, type: small}\n  - {name: y, type: huge}\n";
+
+TEST(Rule, PointsAtTheBlueprintValue) {
+  const Made made = run(R"(    - code: GPU2001
+      severity: error
+      forEach: {pool: cluster.pools}
+      check: pool.type in catalog.machines
+      at: pool.type
+      message: unknown machine type `${pool.type}`
+      label: not in the table
+      expected: one of ${catalog.machines.map(name, name).join(", ")}
+      help: take `large`
+      source: the test
+)", kSpec);
+  EXPECT_EQ(made.codes, "GPU2001") << made.report;
+  EXPECT_EQ(made.report,
+            "error[GPU2001]: unknown machine type `huge`\n"
+            " --> blueprint.yaml:8:20\n"
+            "  |\n"
+            "8 |   - {name: y, type: huge}\n"
+            "  |                     ^^^^ not in the table\n"
+            "  = expected: one of small, large\n"
+            "  = note: source: the test\n"
+            "help: take `large`\n");
+}
+
+TEST(Rule, FallsBackToTheItemWhenTheValueWasComputed) {
+  const Made made = run(R"(    - code: GPU2001
+      severity: warning
+      forEach: {pool: cluster.pools}
+      when: pool.name == "y"
+      check: pool.cores == 0
+      at: pool.cores
+      message: cores
+)", kSpec);
+  EXPECT_NE(made.report.find("warning[GPU2001]: cores\n --> blueprint.yaml:8:"), std::string::npos)
+      << made.report;
+}
+
+TEST(Rule, FallsBackToTheNameOfTheCluster) {
+  const Made made = run(
+      "    - {code: GPU2001, severity: note, check: \"false\", at: \"1\", message: always}\n", "");
+  EXPECT_NE(made.report.find("blueprint.yaml:3:18"), std::string::npos) << made.report;
+}
+
+TEST(Rule, NestsLoops) {
+  const Made made = run(R"(    - code: GPU2001
+      severity: error
+      forEach: {a: cluster.pools, b: "cluster.pools.filter(p, p.name > a.name)"}
+      check: a.type == b.type
+      at: b.type
+      message: ${a.name} and ${b.name} differ
+)", kSpec);
+  EXPECT_NE(made.report.find("x and y differ"), std::string::npos) << made.report;
+  EXPECT_EQ(made.codes, "GPU2001");
+}
+
+TEST(Rule, IsSkippedWithoutItsFact) {
+  const std::string rule =
+      "    - {code: GPU2001, severity: error, check: 'facts.infraID.startsWith(\"one\")', at: "
+      "metadata.name, message: prefix}\n";
+  EXPECT_EQ(run(rule, "").codes, "");
+  EXPECT_EQ(run(rule, "", "{infraID: two-x}").codes, "GPU2001");
+  EXPECT_EQ(run(rule, "", "{infraID: one-x}").codes, "");
+}
+
+TEST(Rule, ReportsFaultsOfTheRuleItself) {
+  EXPECT_EQ(run("    - {code: GPU2001, severity: bad, check: \"true\", at: \"1\", message: m}\n", "")
+                .codes,
+            "GPU0408");
+  EXPECT_EQ(run("    - {code: X1, severity: error, check: \"true\", at: \"1\", message: m}\n", "").codes,
+            "GPU0408");
+  EXPECT_EQ(run("    - {code: GPU2001, severity: error, check: \"true\", at: \"1\", message: m, "
+                "chek: a}\n",
+                "")
+                .codes,
+            "GPU0408");
+  const std::string twice =
+      "    - {code: GPU2001, severity: error, check: \"true\", at: \"1\", message: m}\n";
+  EXPECT_EQ(run(twice + twice, "").codes, "GPU0408");
+  EXPECT_EQ(run("    - {code: GPU2001, severity: error, check: spec.sise, at: \"1\", message: m}\n", "")
+                .codes,
+            "GPU0302");
+}
+
+}  // namespace
+}  // namespace gpuctl::rule
