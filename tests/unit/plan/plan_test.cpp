@@ -1,0 +1,130 @@
+#include "plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/digest.hpp"
+#include "yaml/emit.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::plan {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+struct Compared {
+  std::string changes;  // "+a ~b -c"
+  std::string codes;
+};
+
+Compared run(const Files& wanted, const Files& locked, const Files& there,
+             const Options& options = {}, const std::vector<render::Withheld>& withheld = {},
+             bool with_lock = true) {
+  ClusterFiles files{"clusters/prod/a", wanted};
+  Lock lock;
+  for (const auto& [path, content] : locked) {
+    lock.files[path] = {base::sha256_hex(content), "template-of-" + path};
+  }
+  Present present;
+  present.read = [&](const std::string& path) -> std::optional<std::string> {
+    const auto found = there.find(path);
+    return found == there.end() ? std::nullopt : std::optional(found->second);
+  };
+  present.same = [&](const std::string& path, const std::string& content) {
+    return present.read(path) == content;
+  };
+  diag::Sink sink;
+  Compared out;
+  for (const Change& change :
+       compare(files, with_lock ? &lock : nullptr, present, withheld, options, sink)) {
+    const char* mark = change.kind == Change::Kind::create   ? "+"
+                       : change.kind == Change::Kind::update ? "~"
+                                                             : "-";
+    out.changes += (out.changes.empty() ? "" : " ") + (mark + change.path);
+  }
+  for (const diag::Diagnostic& diagnostic : sink.all()) out.codes += diagnostic.code;
+  return out;
+}
+
+TEST(Compare, FindsWhatChanges) {
+  EXPECT_EQ(run({{"a", "1"}, {"b", "2"}}, {}, {}, {}, {}, false).changes, "+a +b");
+  EXPECT_EQ(run({{"a", "1"}}, {{"a", "1"}}, {{"a", "1"}}).changes, "");
+  EXPECT_EQ(run({{"a", "2"}}, {{"a", "1"}}, {{"a", "1"}}).changes, "~a");
+  EXPECT_EQ(run({}, {{"a", "1"}}, {{"a", "1"}}).changes, "-a");
+  EXPECT_EQ(run({}, {{"a", "1"}}, {}).changes, "");
+  EXPECT_EQ(run({{"a", "1"}}, {{"a", "1"}}, {}).changes, "+a");
+}
+
+TEST(Compare, ProtectsWhatIsNotOurs) {
+  const Compared edited = run({{"a", "2"}}, {{"a", "1"}}, {{"a", "mine"}});
+  EXPECT_EQ(edited.codes, "GPU0612");
+  EXPECT_EQ(edited.changes, "");
+  EXPECT_EQ(run({}, {{"a", "1"}}, {{"a", "mine"}}).codes, "GPU0612");
+  EXPECT_EQ(run({{"a", "2"}}, {}, {{"a", "mine"}}).codes, "GPU0613");
+  // The same bytes are no conflict, whoever wrote them.
+  EXPECT_EQ(run({{"a", "2"}}, {}, {{"a", "2"}}).codes, "");
+  EXPECT_EQ(run({{"a", "2"}}, {{"a", "1"}}, {{"a", "mine"}}, {true}).changes, "~a");
+  EXPECT_EQ(run({{"a", "2"}}, {}, {{"a", "mine"}}, {true}).changes, "~a");
+  // Files that nobody listed stay.
+  EXPECT_EQ(run({}, {}, {{"notes.md", "x"}}).changes, "");
+}
+
+TEST(Compare, StopsWhenAManagedFileIsWithheld) {
+  const std::vector<render::Withheld> withheld = {{"template-of-a", "", "infraID", "ask"}};
+  const Compared stopped = run({}, {{"a", "1"}}, {{"a", "1"}}, {}, withheld);
+  EXPECT_EQ(stopped.codes, "GPU0614");
+  EXPECT_EQ(stopped.changes, "");
+}
+
+TEST(Compare, RewritesTheLockFreely) {
+  EXPECT_EQ(run({{"gpuctl.lock", "new"}}, {}, {{"gpuctl.lock", "old"}}).changes, "~gpuctl.lock");
+}
+
+TEST(Summary, Counts) {
+  EXPECT_EQ(summary({}), "no change");
+  EXPECT_EQ(summary({{Change::Kind::create, "a"}, {Change::Kind::create, "b"},
+                     {Change::Kind::remove, "c"}}),
+            "2 created, 1 removed");
+}
+
+TEST(LockFile, ReadsBackWhatItWrites) {
+  Lock lock;
+  lock.tool = "0.1.0";
+  lock.catalog = "c";
+  lock.input = "i";
+  lock.choices.push_back({"pools[a].zones", yaml::Node::integer(3), "because: yes", false});
+  lock.files["layers/x.yaml"] = {"abc", "templates/x.yaml"};
+  const std::string text = write_lock(lock, "one");
+  diag::Sources sources;
+  diag::Sink sink;
+  yaml::Arena arena;
+  const auto back = read_lock(sources.add_file("gpuctl.lock", text), sources, arena, sink);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(write_lock(*back, "one"), text);
+  EXPECT_TRUE(back->choices.front().kept);
+  EXPECT_EQ(kept_choices(*back, arena).get("pools[a].zones").as_integer(), 3);
+  EXPECT_EQ(back->files.at("layers/x.yaml").made_by, "templates/x.yaml");
+  EXPECT_FALSE(read_lock(sources.add_file("l", "kind: Lock\n"), sources, arena, sink).has_value());
+  EXPECT_EQ(sink.all().back().code, "GPU0611");
+}
+
+TEST(Secrets, AreRefusedWithoutBeingShown) {
+  diag::Sources sources;
+  diag::Sink sink;
+  yaml::Arena arena;
+  const auto patterns = yaml::read(
+      sources.add_file("p", "key: {name: a private key, pattern: \"BEGIN [A-Z ]*PRIVATE KEY\"}\n"
+                            "token: {name: a token, pattern: \"tok-[a-z]{8}\"}\n"),
+      sources, arena, sink);
+  ASSERT_TRUE(patterns.has_value());
+  const ClusterFiles files{"clusters/prod/a",
+                           {{"clean.yaml", "a: 1\n"}, {"leak.yaml", "a: 1\nb: tok-verysecret\n"}}};
+  refuse_secrets(files, *patterns, sink);
+  ASSERT_EQ(sink.all().size(), 1U);
+  const diag::Diagnostic& found = sink.all().front();
+  EXPECT_EQ(found.code, "GPU0615");
+  EXPECT_EQ(found.message, "`clusters/prod/a/leak.yaml` line 2 holds what looks like a token");
+  EXPECT_EQ(found.message.find("verysecret"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace gpuctl::plan
