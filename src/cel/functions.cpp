@@ -30,6 +30,7 @@ std::shared_ptr<const Functions> Functions::standard() {
     lib::add_encoding(functions);
     lib::add_certificates(functions);
     lib::add_url(functions);
+    lib::add_named_formats(functions);
     return std::make_shared<const Functions>(std::move(functions));
   }();
   return instance;

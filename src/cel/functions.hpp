@@ -105,6 +105,7 @@ void add_duration(Functions& to);
 void add_encoding(Functions& to);      // json, base64, jwt
 void add_certificates(Functions& to);  // pem, ssh
 void add_url(Functions& to);
+void add_named_formats(Functions& to);  // format.dns1123Label and so on
 
 }  // namespace lib
 }  // namespace gpuctl::cel

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cel/functions.hpp"
+#include "cel/url.hpp"
 
 namespace gpuctl::cel::lib {
 
@@ -192,9 +193,8 @@ void add_url(Functions& to) {
     if (!parts) return fail("`" + std::string(text) + "` is no URL");
     return give(Value(std::make_shared<const Url>(std::move(*parts))));
   });
-  function(to, "isURL", {string()}, boolean(), [](Arguments args, CallContext&) {
-    return give(parse_url(args[0].node().as_string()).has_value());
-  });
+  function(to, "isURL", {string()}, boolean(),
+           [](Arguments args, CallContext&) { return give(is_url(args[0].node().as_string())); });
   method(to, "getScheme", {url}, string(), part<&Parts::scheme>);
   method(to, "getHost", {url}, string(), part<&Parts::host>);
   method(to, "getHostname", {url}, string(), hostname);
@@ -204,3 +204,11 @@ void add_url(Functions& to) {
 }
 
 }  // namespace gpuctl::cel::lib
+
+namespace gpuctl::cel {
+
+bool is_url(std::string_view text) {
+  return lib::parse_url(text).has_value();
+}
+
+}  // namespace gpuctl::cel
