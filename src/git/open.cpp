@@ -104,6 +104,7 @@ void report_open_failure(int code, const std::string& path, diag::Sink& sink) {
   const std::string text = last_error();
   if (is_owner_refusal(code)) {
     refuse(kForeignOwner, path, "belongs to another user", sink)
+        .note("the directory, its `.git` and its work tree must all be yours")
         .suggest("if you trust it: `git config --global --add safe.directory " +
                  fs::weakly_canonical(path).string() + "`");
   } else if (text.find("unsupported extension") != std::string::npos ||

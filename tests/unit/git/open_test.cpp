@@ -122,7 +122,7 @@ TEST_F(OpenTest, RefusesUnsupportedConfigurations) {
       "[core]\n\trepositoryformatversion = 1\n[extensions]\n\trefStorage = reftable\n",
       "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialSomething = 1\n",
       "[core]\n\trepositoryformatversion = 7\n",
-      "[core]\n\trepositoryformatversion = 0\n\tworktree = /etc\n",
+      "[core]\n\trepositoryformatversion = 0\n\tworktree = " + scratch_.path().string() + "\n",
       "[core]\n\trepositoryformatversion = 0\n\tsharedRepository = group\n"};
   make();
   for (const std::string& configuration : configurations) {
