@@ -304,7 +304,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   for (Document& document : out.documents) {
     if (!document.raw) document.body = annotated(document, arena);
   }
-  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, arena, sink);
+  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, !out.withheld.empty(),
+                  arena, sink);
   check_documents(out.documents, 0, sink);
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();

@@ -86,7 +86,7 @@ yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::
 }
 
 void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
-                     yaml::Arena& arena, diag::Sink& sink) {
+                     bool some_withheld, yaml::Arena& arena, diag::Sink& sink) {
   for (const yaml::Node& item : overrides.items()) {
     const yaml::Node target = item.get("target");
     const yaml::Node patch = item.get("patch");
@@ -114,9 +114,11 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
     }
     std::sort(kinds.begin(), kinds.end());
     kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    const diag::Origin at = target.is_null() ? item.origin() : target.origin();
+    const std::string message = "this override matches no document";
     diag::Diagnostic& diagnostic =
-        sink.error(kNoMatch, target.is_null() ? item.origin() : target.origin(),
-                   "this override matches no document")
+        (some_withheld ? sink.warning(kNoMatch, at, message + " that is not withheld")
+                       : sink.error(kNoMatch, at, message))
             .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
     const yaml::Node kind = target.get("kind");
     if (kind.is_string() &&

@@ -62,10 +62,10 @@ TEST(Derive, RunsOnceForEachItem) {
     - set: pools[].zones
       value: '["a", "b"].map(z, {"name": z + string(index)})'
     - {set: "pools[].zones[].replicas", value: "index * 10"}
-)", "  pools: [{name: x, type: large}, {name: y}]\n");
+)", "  pools: [{name: x, type: large}, {name: w}]\n");
   EXPECT_EQ(made.cluster,
             R"({"pools":[{"name":"x","type":"large","cores":16,"zones":[{"name":"a0","replicas":0},)"
-            R"({"name":"b0","replicas":10}]},{"name":"y","zones":[{"name":"a1","replicas":0},)"
+            R"({"name":"b0","replicas":10}]},{"name":"w","zones":[{"name":"a1","replicas":0},)"
             R"({"name":"b1","replicas":10}]}]})")
       << made.report;
 }
@@ -103,11 +103,11 @@ TEST(Derive, FilesChoicesOfItemsByName) {
   const std::string rows = R"(    - {set: pools, value: spec.pools}
     - {set: "pools[].cores", value: "index", keep: true}
 )";
-  const Made made = run(rows, "  pools: [{name: x}, {name: y}]\n", "{\"pools[y].cores\": 7}");
-  EXPECT_EQ(made.cluster, R"({"pools":[{"name":"x","cores":0},{"name":"y","cores":7}]})");
+  const Made made = run(rows, "  pools: [{name: x}, {name: w}]\n", "{\"pools[w].cores\": 7}");
+  EXPECT_EQ(made.cluster, R"({"pools":[{"name":"x","cores":0},{"name":"w","cores":7}]})");
   ASSERT_EQ(made.choices.size(), 2U);
   EXPECT_EQ(made.choices[0].path, "pools[x].cores");
-  EXPECT_EQ(made.choices[1].path, "pools[y].cores");
+  EXPECT_EQ(made.choices[1].path, "pools[w].cores");
 }
 
 TEST(Derive, MayAskForFacts) {

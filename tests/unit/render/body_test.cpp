@@ -86,7 +86,7 @@ TEST(Body, Patches) {
 }
 
 TEST(Body, WritesDocumentsInsideDocuments) {
-  EXPECT_EQ(make("a: {$yaml: {x: \"${n}\", y: [\"${who}\"]}}\n"), R"({"a":"x: 3\ny:\n- world\n"})");
+  EXPECT_EQ(make("a: {$yaml: {x: \"${n}\", z: [\"${who}\"]}}\n"), R"({"a":"x: 3\nz:\n- world\n"})");
   EXPECT_EQ(make("a: {$json: {x: \"${n}\"}}\n"), R"({"a":"{\"x\":3}"})");
   EXPECT_EQ(make("a: {$yaml: {}, b: 1}\n"), "GPU0411");
 }

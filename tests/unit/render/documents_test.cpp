@@ -77,8 +77,8 @@ TEST(Documents, AreMadeOncePerItemAndNamed) {
   ASSERT_EQ(made.files.size(), 2U) << made.report;
   EXPECT_EQ(made.files.at("layers/20-machines/widget-ns-one-a.yaml"),
             R"({"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"one-a",)"
-            R"("namespace":"ns","annotations":{"example.com/custom":"true",)"
-            R"("example.com/prune":"confirm,custom"}}})");
+            R"("namespace":"ns","annotations":{"example.com/prune":"confirm,custom",)"
+            R"("example.com/custom":"true"}}})");
 }
 
 TEST(Documents, OfTheIndexPhaseSeeTheLayers) {
@@ -111,7 +111,7 @@ TEST(Documents, WaitForFacts) {
   EXPECT_EQ(run({waits}, "", "{infraID: x1}").files.count("layers/a/namespace-x1.yaml"), 1U);
   const std::string asks = R"(  layer: a
   includeWhen: ${has(facts.infraID)}
-  template: {apiVersion: v1, kind: Namespace, metadata: {name: n}}
+  template: {apiVersion: v1, kind: Namespace, metadata: {name: ns}}
 )";
   EXPECT_TRUE(run({asks}, "").withheld.empty());
 }
@@ -129,10 +129,10 @@ TEST(Documents, AreCheckedAsObjects) {
   EXPECT_EQ(codes("{a: 1}", "  layer: a\n  colour: red\n"), "GPU0411");
   EXPECT_EQ(codes("{a: 1}", "  layer: a\n  phase: late\n"), "GPU0411");
   const std::string same =
-      "  layer: a\n  template: {apiVersion: v1, kind: Namespace, metadata: {name: n}}\n";
+      "  layer: a\n  template: {apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n";
   EXPECT_EQ(run({same, same}, "").codes, "GPU0415");
   const std::string other =
-      "  layer: b\n  template: {apiVersion: v1, kind: Namespace, metadata: {name: n}}\n";
+      "  layer: b\n  template: {apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n";
   EXPECT_EQ(run({same, other}, "").codes, "GPU0415");
 }
 

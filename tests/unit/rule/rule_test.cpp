@@ -41,7 +41,7 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
   return {lab.codes(), lab.report()};
 }
 
-constexpr const char* kSpec = "  pools:\n  - {name: x, type: small}\n  - {name: y, type: huge}\n";
+constexpr const char* kSpec = "  pools:\n  - {name: x, type: small}\n  - {name: z, type: huge}\n";
 
 TEST(Rule, PointsAtTheBlueprintValue) {
   const Made made = run(R"(    - code: GPU2001
@@ -60,7 +60,7 @@ TEST(Rule, PointsAtTheBlueprintValue) {
             "error[GPU2001]: unknown machine type `huge`\n"
             " --> blueprint.yaml:8:20\n"
             "  |\n"
-            "8 |   - {name: y, type: huge}\n"
+            "8 |   - {name: z, type: huge}\n"
             "  |                     ^^^^ not in the table\n"
             "  = expected: one of small, large\n"
             "  = note: source: the test\n"
@@ -71,7 +71,7 @@ TEST(Rule, FallsBackToTheItemWhenTheValueWasComputed) {
   const Made made = run(R"(    - code: GPU2001
       severity: warning
       forEach: {pool: cluster.pools}
-      when: pool.name == "y"
+      when: pool.name == "z"
       check: pool.cores == 0
       at: pool.cores
       message: cores
@@ -87,14 +87,14 @@ TEST(Rule, FallsBackToTheNameOfTheCluster) {
 }
 
 TEST(Rule, NestsLoops) {
-  const Made made = run(R"(    - code: GPU2001
+  const Made made = run(R"x(    - code: GPU2001
       severity: error
       forEach: {a: cluster.pools, b: "cluster.pools.filter(p, p.name > a.name)"}
       check: a.type == b.type
       at: b.type
       message: ${a.name} and ${b.name} differ
-)", kSpec);
-  EXPECT_NE(made.report.find("x and y differ"), std::string::npos) << made.report;
+)x", kSpec);
+  EXPECT_NE(made.report.find("x and z differ"), std::string::npos) << made.report;
   EXPECT_EQ(made.codes, "GPU2001");
 }
 
