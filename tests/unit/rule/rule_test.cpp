@@ -58,7 +58,7 @@ TEST(Rule, PointsAtTheBlueprintValue) {
   EXPECT_EQ(made.codes, "GPU2001") << made.report;
   EXPECT_EQ(made.report,
             "error[GPU2001]: unknown machine type `huge`\n"
-            " --> blueprint.yaml:8:20\n"
+            " --> blueprint.yaml:8:21\n"
             "  |\n"
             "8 |   - {name: z, type: huge}\n"
             "  |                     ^^^^ not in the table\n"
