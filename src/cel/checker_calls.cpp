@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "cel/checker.hpp"
+#include "cel/opaque.hpp"
 
 namespace gpuctl::cel {
 
@@ -217,6 +218,8 @@ void Checker::fold_call(Code& code) {
   const Outcome outcome = code.candidates[0]->call(values, context);
   if (!outcome.ok() || outcome.value.is_omit()) return;
   if (outcome.value.is_node() && !outcome.value.node().is_scalar()) return;
+  // An optional may hold nodes, which must not be handed out of the program's own arena.
+  if (dynamic_cast<const OptionalValue*>(outcome.value.opaque()) != nullptr) return;
   code.op = Op::constant;
   code.constant = outcome.value;
   code.cost = outcome.value.is_node() ? cost_of(outcome.value.node()) : 1;

@@ -24,7 +24,7 @@ struct OptionalValue final : Opaque {
   OptionalValue() = default;
   std::string type_name() const override { return "optional"; }
   bool equals(const Opaque& other) const override;
-  const Value value;
+  const Value value{};
   const bool present = false;
 };
 

@@ -72,7 +72,8 @@ struct Function {
   std::function<Type(std::span<const Type>)> result_of = nullptr;
   /// The last parameter may be given any number of times, but at least once.
   bool variadic = false;
-  /// Same arguments, same result: calls with constant arguments are made once, when compiling.
+  /// Same arguments, same result: calls with constant arguments are made once, when compiling. An
+  /// opaque result must not hold nodes.
   bool pure = false;
 };
 
