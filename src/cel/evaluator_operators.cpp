@@ -239,6 +239,7 @@ bool Evaluator::concat(const Code& code, Value& out) {
     }
     const std::string_view text = node->as_string();
     if (!charge(code, 1 + text.size() / 8)) return false;
+    if (text.empty()) continue;
     if (rest.empty() && used + text.size() <= kShort) {
       std::memcpy(buffer + used, text.data(), text.size());
       used += text.size();
