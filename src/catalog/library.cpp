@@ -1,5 +1,7 @@
 #include "catalog/library.hpp"
 
+#include <algorithm>
+
 #include "base/digest.hpp"
 #include "catalog/codes.hpp"
 #include "yaml/read.hpp"
@@ -64,6 +66,11 @@ const yaml::Node* Library::file(std::string_view path) {
 bool Library::is_built_in(std::string_view path) const {
   const auto found = files_.find(path);
   return found != files_.end() && found->second.text_digest.empty();
+}
+
+bool Library::has_overlays() const {
+  return std::any_of(files_.begin(), files_.end(),
+                     [](const auto& file) { return !file.second.text_digest.empty(); });
 }
 
 std::vector<std::string> Library::list(std::string_view prefix) const {

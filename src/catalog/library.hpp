@@ -33,6 +33,8 @@ class Library {
   const yaml::Node* file(std::string_view path);
   /// True when the file comes from the image (so the build has checked it).
   bool is_built_in(std::string_view path) const;
+  /// True when a file comes from an overlay, so that the build has not checked everything.
+  bool has_overlays() const;
   /// Paths that start with `prefix`, sorted.
   std::vector<std::string> list(std::string_view prefix) const;
   /// Digest of everything: the image's, with the overlays' mixed in when there are any.

@@ -45,7 +45,10 @@ class Apply {
       report_.summarise();
       return status == git::CommitStatus::failed ? kFindings : kOk;
     }
-    report_.say("the branch `" + branch_ + "` kept moving; nothing was committed");
+    diag::Sink moved;
+    git::report_moved(branch_, kMostTries, moved);
+    report_.show(moved, diag::Sources());
+    report_.summarise();
     return kFindings;
   }
 
@@ -181,7 +184,7 @@ class Apply {
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  Knowledge knowledge(global.providers, global.templates, sink);
+  Knowledge& knowledge = open_knowledge(global, sink);
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
   const std::optional<Request> request = make_request(options.inputs, report);

@@ -77,7 +77,7 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
                 const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  Knowledge knowledge(global.providers, global.templates, sink);
+  Knowledge& knowledge = open_knowledge(global, sink);
   std::vector<std::string> names = catalog::platforms(knowledge.library());
   if (!options.platform.empty()) names = {options.platform};
   yaml::Arena arena;
@@ -102,7 +102,7 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
 int run_platforms(const CatalogOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  Knowledge knowledge(global.providers, global.templates, sink);
+  Knowledge& knowledge = open_knowledge(global, sink);
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
   yaml::Arena arena;

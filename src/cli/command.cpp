@@ -62,6 +62,12 @@ void Report::summarise() const {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
+Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
+  static const std::unique_ptr<Knowledge> knowledge =
+      std::make_unique<Knowledge>(options.providers, options.templates, sink);
+  return *knowledge;
+}
+
 bool print(std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
 }

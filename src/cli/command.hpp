@@ -43,6 +43,10 @@ class Report {
   std::size_t warnings_ = 0;
 };
 
+/// The knowledge of this process, opened at the first call. It lives until the end: taking it apart
+/// would cost as much as a small run.
+Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink);
+
 /// Prints to standard output; false when the reader is gone or the disk is full.
 bool print(std::string_view text);
 

@@ -50,9 +50,11 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   Compiled compiled;
   compiled.platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
   if (compiled.platform == nullptr) return {};
-  compiled.derivation = derive::compile(*compiled.platform, library.sources(), sink);
-  compiled.rules = rule::compile(*compiled.platform, library.sources(), sink);
-  compiled.templates = render::compile(*compiled.platform, library, sink);
+  // The build has checked what is built in down to the last text.
+  const bool thorough = library.has_overlays();
+  compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
+  compiled.rules = rule::compile(*compiled.platform, thorough, library.sources(), sink);
+  compiled.templates = render::compile(*compiled.platform, library, thorough, sink);
   if (compiled.derivation == nullptr || compiled.rules == nullptr) return {};
   return compiled;
 }

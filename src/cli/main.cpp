@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
@@ -94,11 +95,17 @@ int run_program(int argc, char** argv) {
 }  // namespace gpuctl::cli
 
 int main(int argc, char** argv) {
+  int exit_code = gpuctl::cli::kFindings;
   try {
-    return gpuctl::cli::run_program(argc, argv);
+    exit_code = gpuctl::cli::run_program(argc, argv);
   } catch (const std::exception& error) {
     // Nothing a user does should get here.
     std::fprintf(stderr, "gpuctl: internal error: %s\n", error.what());
-    return gpuctl::cli::kFindings;
   }
+#ifndef GPUCTL_SANITIZE
+  // The system takes the memory back faster than destructors do. Sanitizers want them to run.
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
+#endif
+  return exit_code;
 }

@@ -114,7 +114,7 @@ bool print_documents(const std::vector<Result>& results) {
 int run_render(const RenderOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  Knowledge knowledge(global.providers, global.templates, sink);
+  Knowledge& knowledge = open_knowledge(global, sink);
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);

@@ -11,7 +11,7 @@ namespace {
 int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  Knowledge knowledge(global.providers, global.templates, sink);
+  Knowledge& knowledge = open_knowledge(global, sink);
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
   const std::optional<Request> request = make_request(options, report);

@@ -8,7 +8,7 @@ void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   command->footer("Example:\n  gpuctl version\n");
   command->callback([&global, &exit_code] {
     diag::Sink sink;
-    Knowledge knowledge(global.providers, global.templates, sink);
+    Knowledge& knowledge = open_knowledge(global, sink);
     const std::string digest = knowledge.library().digest();
     exit_code = print("gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n")
                     ? kOk

@@ -47,8 +47,8 @@ std::string dotted(std::span<const Row::Step> path) {
 }
 
 std::optional<Row> compile_row(const yaml::Node& written, const catalog::Platform& platform,
-                               const cel::Environment& base, diag::Sources& sources,
-                               diag::Sink& sink) {
+                               const cel::Environment& base, bool thorough,
+                               diag::Sources& sources, diag::Sink& sink) {
   static const std::vector<std::string> kKeys = {"set",  "value", "because", "when",
                                                  "keep", "valid"};
   const std::size_t errors_before = sink.error_count();
@@ -91,10 +91,11 @@ std::optional<Row> compile_row(const yaml::Node& written, const catalog::Platfor
   if (const yaml::Node* when = written.find("when")) {
     row.when = cel::compile_bare(*when, environment, sources, sink);
   }
-  if (const yaml::Node* because = written.find("because")) {
+  row.keep = written.get("keep").as_boolean();
+  const yaml::Node* because = written.find("because");
+  if (because != nullptr && (row.keep || thorough)) {
     row.because = cel::compile_text(*because, environment, sources, sink);
   }
-  row.keep = written.get("keep").as_boolean();
   if (const yaml::Node* valid = written.find("valid")) {
     environment.variables.push_back({"value", type_at(cluster, *path)});
     row.valid = cel::compile_bare(*valid, environment, sources, sink);
@@ -106,13 +107,13 @@ std::optional<Row> compile_row(const yaml::Node& written, const catalog::Platfor
 
 }  // namespace
 
-std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, bool thorough,
                                           diag::Sources& sources, diag::Sink& sink) {
   const cel::Environment environment = base_environment(platform);
   auto derivation = std::make_shared<Derivation>();
   bool good = true;
   for (const yaml::Node& written : platform.derivations) {
-    std::optional<Row> row = compile_row(written, platform, environment, sources, sink);
+    std::optional<Row> row = compile_row(written, platform, environment, thorough, sources, sink);
     good = good && row;
     if (row) derivation->rows.push_back(std::move(*row));
   }

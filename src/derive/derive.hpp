@@ -35,8 +35,9 @@ struct Derivation {
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
-/// nullptr.
-std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
+/// nullptr. `thorough` also compiles the reasons of rows that are no choices, which nothing shows
+/// in an ordinary run.
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, bool thorough,
                                           diag::Sources& sources, diag::Sink& sink);
 
 /// A value the tool chose (rows with `keep`), for the lock.

@@ -63,9 +63,10 @@ int check(const std::vector<catalog::Overlay>& files) {
   for (const std::string& name : catalog::platforms(library)) {
     const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
     if (platform == nullptr) continue;
-    derive::compile(*platform, library.sources(), sink);
-    rule::compile(*platform, library.sources(), sink);
-    render::compile(*platform, library, sink);
+    constexpr bool kThorough = true;
+    derive::compile(*platform, kThorough, library.sources(), sink);
+    rule::compile(*platform, kThorough, library.sources(), sink);
+    render::compile(*platform, library, kThorough, sink);
   }
   return fail(sink, library.sources());
 }

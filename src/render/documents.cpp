@@ -43,19 +43,20 @@ class Renderer {
       }
       if (!include->is_node() || !include->node().as_boolean()) return;
     }
-    loop(made_by, 0, values);
+    content_ = made_by.content(sink_);
+    if (content_ != nullptr) loop(made_by, 0, values);
   }
 
  private:
   void loop(const Template& made_by, std::size_t depth, std::vector<cel::Value>& values) {
-    if (depth == made_by.loops.size()) {
+    if (depth == content_->loops.size()) {
       const std::size_t count = values.size();
       document(made_by, values);
       values.resize(count);
       return;
     }
     Instance instance(arena_, resolve_, sources_, sink_);
-    const std::optional<cel::Value> list = instance.value(made_by.loops[depth].list, values);
+    const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
       fault(made_by, *instance.fault(), "");
       return;
@@ -70,7 +71,7 @@ class Renderer {
 
   void document(const Template& made_by, std::vector<cel::Value>& values) {
     Instance instance(arena_, resolve_, sources_, sink_);
-    for (const Template::Local& local : made_by.locals) {
+    for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
         fault(made_by, *instance.fault(), "");
@@ -84,10 +85,13 @@ class Renderer {
     document.raw = made_by.raw;
     document.layer = made_by.layer;
     document.schema_of = made_by.schema_of;
-    if (made_by.pool && !text(instance, made_by, *made_by.pool, values, document.pool)) return;
-    if (made_by.output && !text(instance, made_by, *made_by.output, values, document.path)) return;
+    document.body_of = content_->body.get();
+    if (content_->pool && !text(instance, made_by, *content_->pool, values, document.pool)) return;
+    if (content_->output && !text(instance, made_by, *content_->output, values, document.path)) {
+      return;
+    }
     const std::size_t errors_before = sink_.error_count();
-    const std::optional<yaml::Node> body = instance.make(*made_by.body, values);
+    const std::optional<yaml::Node> body = instance.make(*content_->body, values);
     if (instance.fault()) {
       fault(made_by, *instance.fault(), document.path);
       return;
@@ -158,6 +162,7 @@ class Renderer {
   yaml::Arena& arena_;
   diag::Sink& sink_;
   Rendered& out_;
+  const Content* content_ = nullptr;  // of the template at work
 };
 
 std::string file_name(const Document& document) {
@@ -296,8 +301,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   Rendered out;
   const std::size_t errors_before = sink.error_count();
   Renderer renderer(cluster, resolve, sources, arena, sink, out);
-  for (const Template& made_by : templates) {
-    if (!made_by.index) renderer.run(made_by, std::nullopt);
+  for (const std::unique_ptr<const Template>& made_by : templates) {
+    if (!made_by->index) renderer.run(*made_by, std::nullopt);
   }
   add_extra(extra, *cluster.blueprint.platform, out);
   if (sink.error_count() != errors_before) return out;
@@ -310,8 +315,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();
   const yaml::Node layers = describe_layers(out.documents, arena);
-  for (const Template& made_by : templates) {
-    if (made_by.index) renderer.run(made_by, layers);
+  for (const std::unique_ptr<const Template>& made_by : templates) {
+    if (made_by->index) renderer.run(*made_by, layers);
   }
   for (std::size_t i = documents; i < out.documents.size(); ++i) {
     Document& document = out.documents[i];
@@ -326,8 +331,9 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
                                     yaml::Arena& arena, diag::Sink& sink) {
   Rendered out;
   Renderer renderer(cluster, resolve, sources, arena, sink, out);
-  for (const Template& made_by : templates) {
-    if (made_by.body->has_secret) renderer.run(made_by, std::nullopt);
+  for (const std::unique_ptr<const Template>& made_by : templates) {
+    const Content* content = made_by->index ? nullptr : made_by->content(sink);
+    if (content != nullptr && content->body->has_secret) renderer.run(*made_by, std::nullopt);
   }
   return std::move(out.documents);
 }

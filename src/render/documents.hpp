@@ -20,6 +20,7 @@ struct Document {
   const catalog::KindFacts* kind = nullptr;
   SchemaRef schema_of;
   const Template* made_by = nullptr;
+  const Piece* body_of = nullptr;  // the compiled body it was made from
   diag::Origin origin = diag::kNoOrigin;
 };
 

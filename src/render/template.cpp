@@ -30,12 +30,95 @@ cel::Type layers_type() {
   return cel::Type::list(cel::Type::object(layer));
 }
 
-class Compiler {
- public:
-  Compiler(const catalog::Platform& platform, catalog::Library& library, diag::Sink& sink)
-      : base_(derive::base_environment(platform)), library_(library), sink_(sink) {}
+std::optional<cel::Text> compile_field(const yaml::Node& spec, std::string_view key,
+                                       const cel::Environment& environment,
+                                       diag::Sources& sources, diag::Sink& sink) {
+  const yaml::Node* scalar = spec.find(key);
+  if (scalar == nullptr) return std::nullopt;
+  if (!scalar->is_string()) {
+    sink.error(kFaultyTemplate, scalar->origin(),
+               "`" + std::string(key) + "` must be text or `${...}`");
+    return std::nullopt;
+  }
+  return cel::compile_text(*scalar, environment, sources, sink);
+}
 
-  std::optional<Template> compile(const std::string& path) {
+// The type of the value that a text gives.
+cel::Type type_of(const cel::Text& text) {
+  return text.is_whole() ? cel::type_of(*text.parts.front().expression.program)
+                         : cel::Type::simple(cel::TypeKind::string);
+}
+
+// Loops and locals extend `environment`, in order.
+void add_loops(const yaml::Node& written, cel::Environment& environment, diag::Sources& sources,
+               diag::Sink& sink, Content& out) {
+  if (!written.is_null() && !written.is_list()) {
+    sink.error(kFaultyTemplate, written.origin(), "`forEach` of a template is a list")
+        .expect("`- variable: ${list}` for each loop");
+  }
+  for (const yaml::Node& item : written.items()) {
+    for (const yaml::Entry& loop : item.entries()) {
+      if (!loop.value.is_string()) {
+        sink.error(kFaultyTemplate, loop.value.origin(), "a loop wants `${list}`");
+        continue;
+      }
+      std::optional<cel::Text> list = cel::compile_text(loop.value, environment, sources, sink);
+      if (!list) continue;
+      environment.variables.push_back(
+          {std::string(loop.key.as_string()), type_of(*list).element()});
+      out.loops.push_back({std::string(loop.key.as_string()), std::move(*list)});
+    }
+  }
+}
+
+void add_locals(const yaml::Node& written, cel::Environment& environment, diag::Sources& sources,
+                diag::Sink& sink, Content& out) {
+  for (const yaml::Entry& local : written.entries()) {
+    if (!local.value.is_string()) {
+      sink.error(kFaultyTemplate, local.value.origin(), "a local must be text or `${...}`");
+      continue;
+    }
+    std::optional<cel::Text> value = cel::compile_text(local.value, environment, sources, sink);
+    if (!value) continue;
+    environment.variables.push_back({std::string(local.key.as_string()), type_of(*value)});
+    out.locals.push_back({std::string(local.key.as_string()), std::move(*value)});
+  }
+}
+
+}  // namespace
+
+const Content* Template::content(diag::Sink& sink) const {
+  std::call_once(once_, [&] {
+    Content made;
+    cel::Environment environment = *environment_;
+    add_loops(spec_.get("forEach"), environment, *sources_, findings_, made);
+    add_locals(spec_.get("locals"), environment, *sources_, findings_, made);
+    made.output = compile_field(spec_, "output", environment, *sources_, findings_);
+    made.pool = compile_field(spec_, "pool", environment, *sources_, findings_);
+    if (findings_.has_errors()) return;
+    made.body = compile_body(spec_.get("template"), environment, *sources_, findings_);
+    if (made.body != nullptr && !findings_.has_errors()) content_ = std::move(made);
+  });
+  diag::Sink copy = findings_;
+  sink.take(std::move(copy));
+  return content_ ? &*content_ : nullptr;
+}
+
+// Reads the heads of templates.
+class TemplateCompiler {
+ public:
+  TemplateCompiler(const catalog::Platform& platform, catalog::Library& library, bool thorough,
+                   diag::Sink& sink)
+      : base_(std::make_shared<cel::Environment>(derive::base_environment(platform))),
+        library_(library),
+        thorough_(thorough),
+        sink_(sink) {
+    auto index = std::make_shared<cel::Environment>(*base_);
+    index->variables.push_back({"layers", layers_type()});
+    index_ = std::move(index);
+  }
+
+  std::unique_ptr<const Template> compile(const std::string& path) {
     const std::size_t errors_before = sink_.error_count();
     const yaml::Node tree = *library_.file(path);
     const yaml::Node spec = tree.get("spec");
@@ -43,7 +126,7 @@ class Compiler {
         spec.find("template") == nullptr) {
       sink_.error(kFaultyTemplate, tree.origin(), "`" + path + "` is no template")
           .expect("`kind: Template` and `spec.template`");
-      return std::nullopt;
+      return nullptr;
     }
     for (const yaml::Entry& entry : spec.entries()) {
       const std::string key(entry.key.as_string());
@@ -52,106 +135,54 @@ class Compiler {
             .did_you_mean(key, kKeys);
       }
     }
-    Template out;
-    out.path = path;
-    out.name = tree.get({"metadata", "name"}).as_string();
-    out.origin = tree.get({"metadata", "name"}).origin();
+    auto out = std::make_unique<Template>();
+    out->path = path;
+    out->name = tree.get({"metadata", "name"}).as_string();
+    out->origin = tree.get({"metadata", "name"}).origin();
     const std::string_view phase = spec.get("phase").as_string();
     if (!phase.empty() && phase != "documents" && phase != "index") {
       sink_.error(kFaultyTemplate, spec.get("phase").origin(),
                   "unknown phase `" + std::string(phase) + "`")
           .expect("documents or index");
     }
-    out.index = phase == "index";
-    out.raw = spec.get("raw").as_boolean();
-    out.layer = spec.get("layer").as_string();
+    out->index = phase == "index";
+    out->raw = spec.get("raw").as_boolean();
+    out->layer = spec.get("layer").as_string();
+    if (out->layer.empty() == (spec.find("output") == nullptr)) {
+      sink_.error(kFaultyTemplate, tree.origin(), "a template needs either `layer` or `output`");
+    }
     const yaml::Node schema_of = spec.get("schemaOf");
-    out.schema_of = {std::string(schema_of.get("group").as_string()),
-                     std::string(schema_of.get("version").as_string()),
-                     std::string(schema_of.get("kind").as_string())};
-    cel::Environment environment = base_;
-    if (out.index) environment.variables.push_back({"layers", layers_type()});
-    out.include_when = text(spec, "includeWhen", environment);
-    add_loops(spec.get("forEach"), environment, out);
-    for (const yaml::Entry& local : spec.get("locals").entries()) {
-      if (!local.value.is_string()) {
-        sink_.error(kFaultyTemplate, local.value.origin(), "a local must be text or `${...}`");
-        continue;
-      }
-      std::optional<cel::Text> value =
-          cel::compile_text(local.value, environment, library_.sources(), sink_);
-      if (!value) continue;
-      const cel::Type type = value->is_whole()
-                                 ? cel::type_of(*value->parts.front().expression.program)
-                                 : cel::Type::simple(cel::TypeKind::string);
-      environment.variables.push_back({std::string(local.key.as_string()), type});
-      out.locals.push_back({std::string(local.key.as_string()), std::move(*value)});
-    }
-    out.output = text(spec, "output", environment);
-    out.pool = text(spec, "pool", environment);
-    if (out.layer.empty() == !out.output.has_value()) {
-      sink_.error(kFaultyTemplate, tree.origin(),
-                  "a template needs either `layer` or `output`");
-    }
-    if (sink_.error_count() != errors_before) return std::nullopt;
-    out.body = compile_body(spec.get("template"), environment, library_.sources(), sink_);
-    if (out.body == nullptr || sink_.error_count() != errors_before) return std::nullopt;
+    out->schema_of = {std::string(schema_of.get("group").as_string()),
+                      std::string(schema_of.get("version").as_string()),
+                      std::string(schema_of.get("kind").as_string())};
+    out->spec_ = spec;
+    out->environment_ = out->index ? index_ : base_;
+    out->sources_ = &library_.sources();
+    out->include_when =
+        compile_field(spec, "includeWhen", *out->environment_, library_.sources(), sink_);
+    if (thorough_) out->content(sink_);
+    if (sink_.error_count() != errors_before) return nullptr;
     return out;
   }
 
  private:
-  std::optional<cel::Text> text(const yaml::Node& spec, std::string_view key,
-                                const cel::Environment& environment) {
-    const yaml::Node* scalar = spec.find(key);
-    if (scalar == nullptr) return std::nullopt;
-    if (!scalar->is_string()) {
-      sink_.error(kFaultyTemplate, scalar->origin(),
-                  "`" + std::string(key) + "` must be text or `${...}`");
-      return std::nullopt;
-    }
-    return cel::compile_text(*scalar, environment, library_.sources(), sink_);
-  }
-
-  void add_loops(const yaml::Node& written, cel::Environment& environment, Template& out) {
-    if (!written.is_null() && !written.is_list()) {
-      sink_.error(kFaultyTemplate, written.origin(), "`forEach` of a template is a list")
-          .expect("`- variable: ${list}` for each loop");
-    }
-    for (const yaml::Node& item : written.items()) {
-      for (const yaml::Entry& loop : item.entries()) {
-        if (!loop.value.is_string()) {
-          sink_.error(kFaultyTemplate, loop.value.origin(), "a loop wants `${list}`");
-          continue;
-        }
-        std::optional<cel::Text> list =
-            cel::compile_text(loop.value, environment, library_.sources(), sink_);
-        if (!list) continue;
-        cel::Type element;
-        if (list->is_whole()) {
-          element = cel::type_of(*list->parts.front().expression.program).element();
-        }
-        environment.variables.push_back({std::string(loop.key.as_string()), element});
-        out.loops.push_back({std::string(loop.key.as_string()), std::move(*list)});
-      }
-    }
-  }
-
-  cel::Environment base_;
+  std::shared_ptr<const cel::Environment> base_;
+  std::shared_ptr<const cel::Environment> index_;
   catalog::Library& library_;
+  bool thorough_;
   diag::Sink& sink_;
 };
 
-}  // namespace
-
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
-                                         catalog::Library& library, diag::Sink& sink) {
-  Compiler compiler(platform, library, sink);
+                                         catalog::Library& library, bool thorough,
+                                         diag::Sink& sink) {
+  TemplateCompiler compiler(platform, library, thorough, sink);
   auto templates = std::make_shared<Templates>();
   bool good = true;
   for (const std::string& path : platform.templates) {
-    std::optional<Template> compiled = compiler.compile(path);
-    good = good && compiled;
-    if (compiled) templates->push_back(std::move(*compiled));
+    std::unique_ptr<const Template> compiled = compiler.compile(path);
+    good = good && compiled != nullptr;
+    if (compiled != nullptr) templates->push_back(std::move(compiled));
   }
   return good ? templates : nullptr;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,30 +17,50 @@ struct SchemaRef {
   bool empty() const { return kind.empty(); }
 };
 
-struct Template {
+/// What a template writes; compiled when the template is first used.
+struct Content {
+  struct Local {
+    std::string name;
+    cel::Text value;
+  };
+  std::vector<Piece::Loop> loops;
+  std::vector<Local> locals;
+  std::optional<cel::Text> output;
+  std::optional<cel::Text> pool;
+  std::unique_ptr<Piece> body;
+};
+
+class Template {
+ public:
   std::string path;  // "templates/aws/machineset.yaml"
   std::string name;
   bool index = false;  // phase: index
   bool raw = false;
   std::optional<cel::Text> include_when;
-  std::vector<Piece::Loop> loops;
-  struct Local {
-    std::string name;
-    cel::Text value;
-  };
-  std::vector<Local> locals;
-  std::string layer;               // or:
-  std::optional<cel::Text> output;
-  std::optional<cel::Text> pool;
+  std::string layer;  // empty: Content::output says where
   SchemaRef schema_of;
-  std::unique_ptr<Piece> body;
   diag::Origin origin = diag::kNoOrigin;
+
+  /// Compiles at first use; nullptr after diagnostics. Thread-safe: most templates of a platform are
+  /// not used by a given cluster, so none is compiled before it is wanted.
+  const Content* content(diag::Sink& sink) const;
+
+ private:
+  friend class TemplateCompiler;
+  yaml::Node spec_;
+  std::shared_ptr<const cel::Environment> environment_;
+  diag::Sources* sources_ = nullptr;  // of the library
+  mutable std::once_flag once_;
+  mutable diag::Sink findings_;
+  mutable std::optional<Content> content_;
 };
 
-using Templates = std::vector<Template>;
+using Templates = std::vector<std::unique_ptr<const Template>>;
 
-/// Compiles all templates of a platform; nullptr after diagnostics (GPU03xx, GPU0411).
+/// Compiles the heads of all templates of a platform, and with `thorough` their contents too;
+/// nullptr after diagnostics (GPU03xx, GPU0411).
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
-                                         catalog::Library& library, diag::Sink& sink);
+                                         catalog::Library& library, bool thorough,
+                                         diag::Sink& sink);
 
 }  // namespace gpuctl::render

@@ -66,8 +66,8 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
     }
     schema::ValidateOptions options;
     options.subject = document.path + ": ";
-    if (secrets_left_out && document.made_by != nullptr && document.made_by->body->has_secret) {
-      options.exempt = secret_paths(*document.made_by->body);
+    if (secrets_left_out && document.body_of != nullptr) {
+      options.exempt = secret_paths(*document.body_of);
     }
     schema::validate(*crd->schema, document.body, arena, sources, sink, options);
     const yaml::Node defaulted = schema::apply_defaults(*crd->schema, document.body, arena);

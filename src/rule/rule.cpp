@@ -28,8 +28,12 @@ std::optional<diag::Severity> parse_severity(std::string_view text) {
 
 class Compiler {
  public:
-  Compiler(const catalog::Platform& platform, diag::Sources& sources, diag::Sink& sink)
-      : base_(derive::base_environment(platform)), sources_(sources), sink_(sink) {}
+  Compiler(const catalog::Platform& platform, bool thorough, diag::Sources& sources,
+           diag::Sink& sink)
+      : base_(std::make_shared<cel::Environment>(derive::base_environment(platform))),
+        thorough_(thorough),
+        sources_(sources),
+        sink_(sink) {}
 
   std::optional<Rule> compile(const yaml::Node& written) {
     const std::size_t errors_before = sink_.error_count();
@@ -53,7 +57,30 @@ class Compiler {
     }
     rule.severity = *severity;
     rule.source = written.get("source").as_string();
-    cel::Environment environment = base_;
+    rule.environment = base_;
+    if (written.find("forEach") != nullptr) {
+      auto extended = std::make_shared<cel::Environment>(*base_);
+      add_loops(written, rule, *extended);
+      rule.environment = std::move(extended);
+    }
+    if (const yaml::Node* when = written.find("when")) {
+      rule.when = cel::compile_bare(*when, *rule.environment, sources_, sink_);
+    }
+    rule.check = cel::compile_bare(written.get("check"), *rule.environment, sources_, sink_);
+    if (thorough_) {
+      cel::compile_bare(written.get("at"), *rule.environment, sources_, sink_);
+      for (const char* key : {"message", "label", "expected", "help"}) {
+        if (const yaml::Node* text = written.find(key)) {
+          cel::compile_text(*text, *rule.environment, sources_, sink_);
+        }
+      }
+    }
+    if (sink_.error_count() != errors_before) return std::nullopt;
+    return rule;
+  }
+
+ private:
+  void add_loops(const yaml::Node& written, Rule& rule, cel::Environment& environment) {
     for (const yaml::Entry& loop : written.get("forEach").entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
                           cel::compile_bare(loop.value, environment, sources_, sink_)};
@@ -62,30 +89,10 @@ class Compiler {
       environment.variables.push_back({compiled.variable, element});
       rule.loops.push_back(std::move(compiled));
     }
-    if (const yaml::Node* when = written.find("when")) {
-      rule.when = cel::compile_bare(*when, environment, sources_, sink_);
-    }
-    rule.check = cel::compile_bare(written.get("check"), environment, sources_, sink_);
-    rule.at = cel::compile_bare(written.get("at"), environment, sources_, sink_);
-    if (std::optional<cel::Text> text = this->text(written, "message", environment)) {
-      rule.message = std::move(*text);
-    }
-    rule.label = text(written, "label", environment);
-    rule.expected = text(written, "expected", environment);
-    rule.help = text(written, "help", environment);
-    if (sink_.error_count() != errors_before) return std::nullopt;
-    return rule;
   }
 
- private:
-  std::optional<cel::Text> text(const yaml::Node& written, std::string_view key,
-                                const cel::Environment& environment) {
-    const yaml::Node* scalar = written.find(key);
-    if (scalar == nullptr) return std::nullopt;
-    return cel::compile_text(*scalar, environment, sources_, sink_);
-  }
-
-  cel::Environment base_;
+  std::shared_ptr<const cel::Environment> base_;
+  bool thorough_;
   diag::Sources& sources_;
   diag::Sink& sink_;
 };
@@ -127,11 +134,11 @@ class Checker {
     diag::Diagnostic broken;
     broken.severity = rule.severity;
     broken.code = rule.code;
-    broken.message = text(rule.message, rule);
+    broken.message = text("message", rule);
     broken.primary.at = place(rule);
-    if (rule.label) broken.label(text(*rule.label, rule));
-    if (rule.expected) broken.expect(text(*rule.expected, rule));
-    if (rule.help) broken.suggest(text(*rule.help, rule));
+    broken.label(text("label", rule));
+    broken.expect(text("expected", rule));
+    if (std::string help = text("help", rule); !help.empty()) broken.suggest(std::move(help));
     if (!rule.source.empty()) broken.note("source: " + rule.source);
     sink_.add(std::move(broken));
   }
@@ -139,7 +146,10 @@ class Checker {
   // Where the blueprint says the value that `at` leads to; the innermost loop item that has a place
   // when the value itself has none.
   diag::Origin place(const Rule& rule) {
-    const cel::Outcome outcome = cel::evaluate(*rule.at.program, values_, arena_);
+    const cel::Expression at =
+        cel::compile_bare(rule.written.get("at"), *rule.environment, sources_, sink_);
+    if (!at) return fallback_;
+    const cel::Outcome outcome = cel::evaluate(*at.program, values_, arena_);
     if (outcome.ok() && outcome.value.is_node() && known(outcome.value.node().origin())) {
       return outcome.value.node().origin();
     }
@@ -152,8 +162,14 @@ class Checker {
 
   bool known(diag::Origin origin) const { return sources_.span(origin) != nullptr; }
 
-  std::string text(const cel::Text& text, const Rule& rule) {
-    const cel::TextOutcome outcome = cel::evaluate(text, values_, arena_);
+  // A text of the rule; empty when it has none.
+  std::string text(std::string_view key, const Rule& rule) {
+    const yaml::Node* written = rule.written.find(key);
+    if (written == nullptr) return {};
+    const std::optional<cel::Text> text =
+        cel::compile_text(*written, *rule.environment, sources_, sink_);
+    if (!text) return {};
+    const cel::TextOutcome outcome = cel::evaluate(*text, values_, arena_);
     if (outcome.error) {
       report(*outcome.error, *outcome.at, rule);
       return {};
@@ -183,9 +199,9 @@ class Checker {
 
 }  // namespace
 
-std::shared_ptr<const Rules> compile(const catalog::Platform& platform, diag::Sources& sources,
-                                     diag::Sink& sink) {
-  Compiler compiler(platform, sources, sink);
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform, bool thorough,
+                                     diag::Sources& sources, diag::Sink& sink) {
+  Compiler compiler(platform, thorough, sources, sink);
   auto rules = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
   bool good = true;

@@ -19,18 +19,18 @@ struct Rule {
   std::vector<Loop> loops;
   cel::Expression when;
   cel::Expression check;
-  cel::Expression at;
-  cel::Text message;
-  std::optional<cel::Text> label, expected, help;
+  // What a broken rule says is compiled only then: most rules are kept most of the time.
+  std::shared_ptr<const cel::Environment> environment;
   std::string source;
   yaml::Node written;
 };
 
 using Rules = std::vector<Rule>;
 
-/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408).
-std::shared_ptr<const Rules> compile(const catalog::Platform& platform, diag::Sources& sources,
-                                     diag::Sink& sink);
+/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `thorough` also
+/// compiles what broken rules say, as the build does for everything that is built in.
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform, bool thorough,
+                                     diag::Sources& sources, diag::Sink& sink);
 
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
 /// fact are skipped.
