@@ -65,7 +65,7 @@ def by_hyperfine(commands, env, scratch):
     subprocess.run(["hyperfine", "-N", "--style", "none", "--warmup", str(WARM_UP), "--runs",
                     str(RUNS), "--export-json", report,
                     *[" ".join(map(str, command)) for command in commands.values()]],
-                   check=True, env=env, stdout=subprocess.DEVNULL)
+                   check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     results = json.loads(report.read_text())["results"]
     return {name: [seconds * 1000 for seconds in result["times"]]
             for name, result in zip(commands, results)}
@@ -77,7 +77,8 @@ def by_ourselves(commands, env, _scratch):
         for name, command in commands.items():
             start = time.perf_counter()
             subprocess.run([str(word) for word in command], check=True, env=env,
-                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
             if turn >= WARM_UP:
                 times[name].append((time.perf_counter() - start) * 1000)
     return times
