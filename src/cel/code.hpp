@@ -77,6 +77,8 @@ struct Code {
   std::shared_ptr<const re2::RE2> pattern;
 };
 
+inline constexpr std::size_t kConstantBytes = 256;
+
 class Program {
  public:
   std::string text;
@@ -88,7 +90,7 @@ class Program {
   std::uint32_t local_count = 0;
   std::shared_ptr<const Functions> functions;  // keeps the candidates alive
   std::vector<std::unique_ptr<const std::string>> texts;
-  yaml::Arena constants;
+  yaml::Arena constants{kConstantBytes};  // most expressions have a constant or two
 };
 
 /// Steps that copying `node` takes.

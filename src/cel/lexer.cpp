@@ -35,6 +35,8 @@ class Lexer {
       : source_(source), problems_(problems) {}
 
   std::vector<Token> run() {
+    constexpr std::size_t kBytesPerToken = 3;  // seldom fewer; saves growing
+    tokens_.reserve(source_.size() / kBytesPerToken + 2);
     while (true) {
       skip_space();
       if (at_ >= source_.size()) break;

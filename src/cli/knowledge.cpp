@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <future>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -52,8 +53,21 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   if (compiled.platform == nullptr) return {};
   // The build has checked what is built in down to the last text.
   const bool thorough = library.has_overlays();
-  compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
-  compiled.rules = rule::compile(*compiled.platform, thorough, library.sources(), sink);
+  if (thorough) {
+    compiled.rules = rule::compile(*compiled.platform, thorough, library.sources(), sink);
+    compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
+  } else {
+    // Built-in knowledge has no faults to report, so nothing is written to the shared sources and
+    // both halves of the work may run at once.
+    diag::Sink rule_sink;
+    std::future<std::shared_ptr<const rule::Rules>> rules =
+        std::async(std::launch::async, [&] {
+          return rule::compile(*compiled.platform, thorough, library.sources(), rule_sink);
+        });
+    compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
+    compiled.rules = rules.get();
+    sink.take(std::move(rule_sink));
+  }
   compiled.templates = render::compile(*compiled.platform, library, thorough, sink);
   if (compiled.derivation == nullptr || compiled.rules == nullptr) return {};
   return compiled;

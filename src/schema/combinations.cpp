@@ -17,7 +17,7 @@ std::string_view sole_field(const Schema& branch) {
 }
 
 /// The fields of branches that each ask for one field and nothing else; empty otherwise.
-std::vector<std::string> fields_of(const std::deque<Slot>& branches) {
+std::vector<std::string> fields_of(const Slots& branches) {
   std::vector<std::string> out;
   for (const Slot& branch : branches) {
     const std::string_view field = sole_field(branch.get());
@@ -75,7 +75,7 @@ bool Walk::check_combinations(const Schema& schema, const Node& value, const Pla
   return ok;
 }
 
-void Walk::explain_branches(const std::deque<Slot>& branches, const Node& value, const Place& place,
+void Walk::explain_branches(const Slots& branches, const Node& value, const Place& place,
                             diag::Diagnostic& finding) {
   if (nested_) return;  // the reasons of reasons help nobody
   constexpr std::size_t kMostReasons = 8;
@@ -93,7 +93,7 @@ void Walk::explain_branches(const std::deque<Slot>& branches, const Node& value,
   nested_ = false;
 }
 
-bool Walk::no_branch(const std::deque<Slot>& branches, std::string_view which, std::size_t matched,
+bool Walk::no_branch(const Slots& branches, std::string_view which, std::size_t matched,
                      const Node& value, const Place& place) {
   return refuse(kCombination, place.at, [&](diag::Diagnostic& finding) {
     const std::vector<std::string> fields = fields_of(branches);

@@ -7,7 +7,6 @@
 
 #include <re2/re2.h>
 
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,6 +62,36 @@ class Slot {
   int depth_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<const Schema> schema_;
+};
+
+/// Sub-schemas in written order. Costs nothing while empty, as most are.
+class Slots {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(std::vector<std::unique_ptr<Slot>>::const_iterator at) : at_(at) {}
+    const Slot& operator*() const { return **at_; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    std::vector<std::unique_ptr<Slot>>::const_iterator at_;
+  };
+
+  void emplace_back(const yaml::Node& definition, const Shared& shared, Role role, int depth) {
+    slots_.push_back(std::make_unique<Slot>(definition, shared, role, depth));
+  }
+  const Slot& operator[](std::size_t index) const { return *slots_[index]; }
+  std::size_t size() const { return slots_.size(); }
+  bool empty() const { return slots_.empty(); }
+  Iterator begin() const { return Iterator(slots_.begin()); }
+  Iterator end() const { return Iterator(slots_.end()); }
+
+ private:
+  std::vector<std::unique_ptr<Slot>> slots_;
 };
 
 /// A regular expression that is compiled at its first use.
@@ -130,7 +159,7 @@ class Schema {
   Format format = Format::none;
 
   yaml::Node properties;  // the map as written; slot i belongs to its entry i
-  std::deque<Slot> property_slots;
+  Slots property_slots;
   std::vector<std::size_t> defaulted;  // indexes of properties that carry a default
   std::unique_ptr<Slot> additional;
   std::unique_ptr<Slot> items;
@@ -150,9 +179,9 @@ class Schema {
   std::optional<std::int64_t> min_properties;
   std::optional<std::int64_t> max_properties;
 
-  std::deque<Slot> all_of;
-  std::deque<Slot> any_of;
-  std::deque<Slot> one_of;
+  Slots all_of;
+  Slots any_of;
+  Slots one_of;
   std::unique_ptr<Slot> not_;
   yaml::Node validations;  // x-kubernetes-validations as written
 

@@ -198,7 +198,7 @@ class SchemaReader {
   std::unique_ptr<Slot> slot(const Node& definition, Role role) const {
     return std::make_unique<Slot>(definition, schema_.shared, role, depth_ + 1);
   }
-  void branches(const Entry& entry, std::deque<Slot>& out) {
+  void branches(const Entry& entry, Slots& out) {
     if (!entry.value.is_list() || entry.value.items().empty()) {
       bad(entry, "a list of schemas");
       return;

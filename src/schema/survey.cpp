@@ -19,7 +19,7 @@ void walk_all(const Schema& schema, const std::string& path, const Visit& visit)
   }
   if (schema.items) walk_all(schema.items->get(), path, visit);
   if (schema.additional) walk_all(schema.additional->get(), path, visit);
-  for (const std::deque<Slot>* branches : {&schema.all_of, &schema.any_of, &schema.one_of}) {
+  for (const Slots* branches : {&schema.all_of, &schema.any_of, &schema.one_of}) {
     for (const Slot& branch : *branches) walk_all(branch.get(), path, visit);
   }
   if (schema.not_) walk_all(schema.not_->get(), path, visit);

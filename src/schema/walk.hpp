@@ -69,9 +69,9 @@ class Walk {
   // combinations.cpp
   bool check_combinations(const Schema& schema, const yaml::Node& value, const Place& place);
   bool matches(const Schema& schema, const yaml::Node& value, const Place& place);
-  void explain_branches(const std::deque<Slot>& branches, const yaml::Node& value,
+  void explain_branches(const Slots& branches, const yaml::Node& value,
                         const Place& place, diag::Diagnostic& finding);
-  bool no_branch(const std::deque<Slot>& branches, std::string_view which, std::size_t matched,
+  bool no_branch(const Slots& branches, std::string_view which, std::size_t matched,
                  const yaml::Node& value, const Place& place);
   // rules.cpp
   bool check_rules(const Schema& schema, const yaml::Node& value, const Place& place);

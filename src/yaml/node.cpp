@@ -190,7 +190,9 @@ namespace {
 constexpr std::size_t kFirstBlockBytes = 16 * 1024;
 }
 
-Arena::Arena() : memory_(kFirstBlockBytes) {}
+Arena::Arena() : Arena(kFirstBlockBytes) {}
+
+Arena::Arena(std::size_t first_block) : memory_(first_block) {}
 
 std::string_view Arena::copy(std::string_view text) {
   if (text.empty()) return {};

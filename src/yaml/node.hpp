@@ -109,6 +109,8 @@ bool equal(const Node& a, const Node& b);
 class Arena {
  public:
   Arena();
+  /// An arena whose first block has `first_block` bytes, for owners that hold little.
+  explicit Arena(std::size_t first_block);
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
