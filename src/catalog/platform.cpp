@@ -11,6 +11,19 @@ namespace gpuctl::catalog {
 namespace {
 
 constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+constexpr std::string_view kTemplates = "templates/";
+constexpr std::string_view kProviders = "providers/";
+
+// Names of all provider folders, sorted.
+std::vector<std::string> provider_folders(const Library& library) {
+  std::vector<std::string> out;
+  for (const std::string& path : library.list(kProviders)) {
+    std::string folder = path.substr(kProviders.size(), path.find('/', kProviders.size()) -
+                                                            kProviders.size());
+    if (out.empty() || out.back() != folder) out.push_back(std::move(folder));
+  }
+  return out;
+}
 
 // Loads the parts of one platform; each step adds to `platform_`.
 class Loader {
@@ -33,8 +46,11 @@ class Loader {
     platform_->title = spec.get("title").as_string();
     for (const yaml::Node& folder : spec.get("builds").items()) {
       if (library_.list("providers/" + std::string(folder.as_string()) + "/").empty()) {
+        const std::vector<std::string> folders = provider_folders(library_);
         sink_.error(kUnknownName, folder.origin(),
-                    "no provider folder `" + std::string(folder.as_string()) + "`");
+                    "no provider folder `" + std::string(folder.as_string()) + "`")
+            .expect("one of " + base::join(folders, ", "))
+            .did_you_mean(folder.as_string(), folders);
         continue;
       }
       platform_->builds.emplace_back(folder.as_string());
@@ -213,8 +229,10 @@ class Loader {
       for (const yaml::Node& path : spec.get("templates").items()) {
         const std::string name = "templates/" + std::string(path.as_string());
         if (library_.file(name) == nullptr) {
+          std::vector<std::string> names = library_.list(kTemplates);
+          for (std::string& known : names) known.erase(0, kTemplates.size());
           sink_.error(kUnknownName, path.origin(), "no template `" + name + "`")
-              .did_you_mean(name, library_.list("templates/"));
+              .did_you_mean(path.as_string(), names);
           continue;
         }
         platform_->templates.push_back(name);

@@ -211,7 +211,7 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "All clusters go into one commit. When nothing changes, no commit is made. The branch moves\n"
       "only if it is still where the plan was made; otherwise the plan is made again.\n\n"
       "Example:\n"
-      "  gpuctl apply blueprints/aws-minimal.yaml --repo fleet\n"
+      "  gpuctl apply cluster.yaml --repo fleet\n"
       "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n");
   command->callback([options, &global, &exit_code] { exit_code = run_apply(*options, global); });
 }

@@ -131,7 +131,7 @@ void add_output(CLI::App& command, CatalogOptions& options) {
 void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   CLI::App* catalog = app.add_subcommand("catalog", "Show what gpuctl knows");
   catalog->require_subcommand(1);
-  catalog->footer("Example:\n  gpuctl catalog machines --platform aws\n");
+  catalog->footer("Example:\n  gpuctl catalog machines -o json\n");
   struct Entry {
     const char* command;
     const char* table;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "diag/print.hpp"
+#include "render/codes.hpp"
 
 namespace gpuctl::cli {
 
@@ -94,26 +95,34 @@ bool show_results(const std::vector<Result>& results, bool strict, Report& repor
   return report.errors() == 0 && !(strict && report.warnings() != 0);
 }
 
-void show_withheld(const std::vector<Result>& results, const Report& report) {
+void show_withheld(const std::vector<Result>& results, Report& report) {
   for (const Result& result : results) {
-    if (result.rendered.withheld.empty()) continue;
     // fact -> (how to get it, documents by template)
-    std::map<std::string, std::pair<std::string, std::map<std::string, int>>> facts;
+    std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
     for (const render::Withheld& item : result.rendered.withheld) {
       auto& entry = facts[item.fact];
       entry.first = item.obtain;
       ++entry.second[item.template_name];
     }
+    diag::Sink sink;
     for (const auto& [fact, entry] : facts) {
-      report.say(result.blueprint->stage + "/" + result.blueprint->name +
-                 ": withheld until the fact `" + fact + "` is known:");
+      std::size_t documents = 0;
+      std::string names;
       for (const auto& [name, number] : entry.second) {
-        report.say("  " + counted(static_cast<std::size_t>(number), "document") + " of " + name);
+        documents += number;
+        names += (names.empty() ? "" : ", ") + std::to_string(number) + " of " + name;
       }
-      if (!entry.first.empty()) report.say("  get it: " + entry.first);
+      diag::Diagnostic& note =
+          sink.note(render::kWithheld, result.blueprint->metadata.get("name").origin(),
+                    counted(documents, "document") + (documents == 1 ? " waits" : " wait") +
+                        " for the fact `" + fact + "`")
+              .label("not written for this cluster yet")
+              .note("withheld: " + names);
+      if (!entry.first.empty()) note.suggest("get it: " + entry.first);
+      note.suggest("then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
+                   "give `--facts FILE`");
     }
-    report.say("  then write it into " + result.blueprint->name +
-               ".facts.yaml beside the blueprint, or give --facts FILE");
+    report.show(sink, *result.sources);
   }
 }
 

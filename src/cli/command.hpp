@@ -64,8 +64,8 @@ struct BlueprintOptions {
 /// Shows what the runs found; true when the command may go on (no errors; no warnings if strict).
 bool show_results(const std::vector<Result>& results, bool strict, Report& report);
 
-/// Says which documents wait for facts, and what to do.
-void show_withheld(const std::vector<Result>& results, const Report& report);
+/// Says which documents wait for facts, and what to do (notes GPU0604).
+void show_withheld(const std::vector<Result>& results, Report& report);
 
 /// The run's request with CRDs opened; nothing after shown errors.
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report);

@@ -64,7 +64,7 @@ int run_program(int argc, char** argv) {
   app.fallthrough();
   app.footer(
       "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
-      "Example:\n  gpuctl apply blueprints/aws-minimal.yaml --repo fleet\n");
+      "Example:\n  gpuctl apply cluster.yaml --repo fleet\n");
   int exit_code = kOk;
   add_validate(app, global, exit_code);
   add_render(app, global, exit_code);

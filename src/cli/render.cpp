@@ -174,8 +174,8 @@ void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "Nothing is written when a blueprint has an error. Files that gpuctl does not manage, or\n"
       "that were edited since, are never overwritten without --take-over.\n\n"
       "Example:\n"
-      "  gpuctl render blueprints/aws-minimal.yaml -o out\n"
-      "  gpuctl render blueprints/aws-minimal.yaml --stdout | less\n");
+      "  gpuctl render cluster.yaml -o out\n"
+      "  gpuctl render cluster.yaml --stdout | less\n");
   command->callback([options, &global, &exit_code, command] {
     if (options->output.empty() && !options->to_stdout && options->install_dir.empty()) {
       throw CLI::ValidationError("render", "say where to: -o DIR or --stdout");

@@ -22,11 +22,13 @@ int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
   show_withheld(results, report);
   std::string out;
   for (const Result& result : results) {
-    const bool accepted = !result.sink.has_errors();
+    const bool accepted =
+        !result.sink.has_errors() && !(options.strict && result.sink.has_warnings());
     out += result.blueprint_file + ": " + (accepted ? "ok" : "refused");
     if (accepted) {
       out += " (" + result.blueprint->stage + "/" + result.blueprint->name + ", " +
-             std::to_string(result.rendered.documents.size()) + " documents)";
+             std::to_string(result.rendered.documents.size()) + " document" +
+             (result.rendered.documents.size() == 1 ? ")" : "s)");
     }
     out += "\n";
     if (!global.verbose) continue;
@@ -51,7 +53,7 @@ void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "Runs every offline check: schema, derivation, rules, rendering, and with --crds the\n"
       "published schemas of the operators. Exit code 0: accepted, 1: refused.\n\n"
       "Example:\n"
-      "  gpuctl validate blueprints/aws-minimal.yaml\n"
+      "  gpuctl validate cluster.yaml\n"
       "  gpuctl validate --strict --crds crds/ fleet/*.yaml\n");
   command->callback([options, &global, &exit_code] { exit_code = run_validate(*options, global); });
 }

@@ -42,7 +42,7 @@ std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, boo
 
 /// A value the tool chose (rows with `keep`), for the lock.
 struct Choice {
-  std::string path;  // "gpuOperator.channel", "gpuPools[a100].zones"
+  std::string path;  // "gpuOperator.channel", "gpuPools[large].zones"
   yaml::Node value;
   std::string because;
   bool kept = false;  // taken from the lock

@@ -70,6 +70,12 @@ Diagnostic& Sink::note(std::string_view code, Origin at, std::string message) {
   return add(make(Severity::note, code, at, std::move(message)));
 }
 
+bool Sink::has_warnings() const {
+  return std::any_of(diagnostics_.begin(), diagnostics_.end(), [](const Diagnostic& diagnostic) {
+    return diagnostic.severity == Severity::warning;
+  });
+}
+
 void Sink::take(Sink&& other) {
   for (Diagnostic& diagnostic : other.diagnostics_) add(std::move(diagnostic));
   other = Sink();

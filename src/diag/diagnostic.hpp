@@ -55,6 +55,7 @@ class Sink {
   Diagnostic& note(std::string_view code, Origin at, std::string message);
 
   bool has_errors() const { return errors_ != 0; }
+  bool has_warnings() const;
   std::size_t error_count() const { return errors_; }
   bool empty() const { return diagnostics_.empty(); }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }

@@ -6,6 +6,7 @@
 
 #include "diag/character.hpp"
 #include "diag/excerpt.hpp"
+#include "diag/mask.hpp"
 
 namespace gpuctl::diag {
 
@@ -37,7 +38,7 @@ struct Mark {
   FileId file = 0;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::string_view line_text;
+  std::string line_text;  // secrets masked
   std::size_t begin = 0;  // byte range in the line
   std::size_t end = 0;
   std::string_view text;
@@ -59,13 +60,13 @@ std::vector<Mark> place_marks(const Diagnostic& diagnostic, const Sources& sourc
     Mark mark{.file = span->file,
               .line = position.line,
               .column = position.column,
-              .line_text = line,
+              .line_text = mask_secrets(line),
               .begin = std::min(begin - line_begin, line.size()),
               .end = std::min<std::size_t>(std::max<std::size_t>(span->end, begin) - line_begin,
                                            line.size()),
               .text = label.text,
               .primary = primary};
-    marks.push_back(mark);
+    marks.push_back(std::move(mark));
   };
   add(diagnostic.primary, true);
   for (const Label& label : diagnostic.secondary) add(label, false);
@@ -182,7 +183,7 @@ class TextPrinter {
       if (mark->line != shown) {
         if (shown != 0 && mark->line == shown + 2) {
           source_line(shown + 1,
-                      cut_line(sources.line_text(mark->file, shown + 1), 0, kMostColumns));
+                      cut_line(mask_secrets(sources.line_text(mark->file, shown + 1)), 0, kMostColumns));
         } else if (shown != 0 && mark->line > shown + 2) {
           paint(kBlue, "...");
           out_ += '\n';

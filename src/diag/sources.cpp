@@ -47,6 +47,12 @@ const Span* Sources::span(Origin origin) const {
   return nullptr;
 }
 
+bool Sources::is_built_in(Origin origin) const {
+  if (origin == kNoOrigin) return false;
+  if (origin - 1 < span_base_) return parent_->is_built_in(origin);
+  return origin - 1 - span_base_ < frozen_spans_.size();
+}
+
 std::string_view Sources::file_name(FileId file) const {
   if (file < file_base_) return parent_->file_name(file);
   const std::size_t own = file - file_base_;

@@ -60,6 +60,11 @@ class Sources {
   const Span* span(Origin origin) const;
   std::string_view file_name(FileId file) const;
   std::string_view file_text(FileId file) const;
+  /// True when the span is in this table and not in a parent's.
+  bool owns(Origin origin) const { return origin > span_base_ && span(origin) != nullptr; }
+  /// True when the span is in a table over files that live for the whole run: built in, so that the
+  /// user has no such file.
+  bool is_built_in(Origin origin) const;
   /// The text the origin covers; empty when unknown.
   std::string_view text(Origin origin) const;
   Position position(FileId file, std::uint32_t offset) const;

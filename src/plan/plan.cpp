@@ -21,6 +21,32 @@ ClusterFiles assemble(const render::Rendered& rendered, const std::string& stage
   return out;
 }
 
+namespace {
+
+// Managed files that would vanish only because a fact is missing: one finding a template.
+void report_waiting(const std::map<const render::Withheld*, std::vector<std::string>>& waiting,
+                    const std::string& directory, diag::Sink& sink) {
+  std::map<std::string, std::pair<const render::Withheld*, std::vector<std::string>>> by_name;
+  for (const auto& [item, paths] : waiting) {
+    auto& entry = by_name[item->template_name + " " + item->fact];
+    entry.first = item;
+    entry.second.insert(entry.second.end(), paths.begin(), paths.end());
+  }
+  for (const auto& [name, entry] : by_name) {
+    const auto& [item, paths] = entry;
+    std::string message = "`" + directory + "/" + paths.front() + "`";
+    if (paths.size() > 1) message += " and " + std::to_string(paths.size() - 1) + " more";
+    message += paths.size() == 1 ? " exists" : " exist";
+    sink.error(kWithheldManaged, diag::kNoOrigin,
+               message + ", but would be withheld now: the fact `" + item->fact + "` is missing")
+        .note("withheld is not removed: nothing is written while a file in use waits for a fact")
+        .suggest(item->obtain.empty() ? "give the facts with `--facts FILE`"
+                                      : "restore the fact: " + item->obtain);
+  }
+}
+
+}  // namespace
+
 std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const Present& present,
                             const std::vector<render::Withheld>& withheld, const Options& options,
                             diag::Sink& sink) {
@@ -57,17 +83,14 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
     changes.push_back({Change::Kind::update, path});
   }
   if (old != nullptr) {
+    std::map<const render::Withheld*, std::vector<std::string>> waiting;
     for (const auto& [path, lock] : old->files) {
       if (wanted.files.contains(path)) continue;
       const auto waits = std::find_if(withheld.begin(), withheld.end(), [&](const auto& item) {
         return item.template_name == lock.made_by;
       });
       if (waits != withheld.end()) {
-        sink.error(kWithheldManaged, diag::kNoOrigin,
-                   "`" + full(path) + "` exists, but is withheld now: the fact `" + waits->fact +
-                       "` is missing")
-            .suggest(waits->obtain.empty() ? "give the facts with `--facts FILE`"
-                                           : "restore the fact: " + waits->obtain);
+        waiting[&*waits].push_back(path);
         continue;
       }
       const std::optional<std::string> there = present.read(path);
@@ -80,6 +103,7 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
       }
       changes.push_back({Change::Kind::remove, path});
     }
+    report_waiting(waiting, wanted.directory, sink);
   }
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path < b.path; });

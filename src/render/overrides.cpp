@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "render/codes.hpp"
@@ -19,7 +20,7 @@ bool matches(const yaml::Node& target, std::string_view key, std::string_view va
   const re2::RE2 expression("^(?:" + std::string(pattern.as_string()) + ")$", re2::RE2::Quiet);
   if (!expression.ok()) {
     sink.error(kFaultyPatch, pattern.origin(), "`" + std::string(key) + "` is no regular expression")
-        .got(expression.error());
+        .got(std::string(pattern.as_string()));
     return false;
   }
   return re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), expression);
@@ -100,26 +101,39 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
       ++matched;
       if (patch.is_map()) {
         document.body = merge_patch(document.body, patch, arena);
-      } else if (const std::optional<yaml::Node> patched =
-                     json_patch(document.body, patch, arena, sink)) {
-        document.body = *patched;
       } else {
-        break;
+        diag::Sink faults;
+        const std::optional<yaml::Node> patched = json_patch(document.body, patch, arena, faults);
+        for (diag::Diagnostic fault : faults.all()) {
+          sink.add(std::move(fault))
+              .note("in " + std::string(document.body.get("kind").as_string()) + " `" +
+                    std::string(document.body.get({"metadata", "name"}).as_string()) + "`");
+        }
+        if (!patched) break;
+        document.body = *patched;
       }
     }
     if (matched != 0 || sink.error_count() != errors_before) continue;
-    std::vector<std::string> kinds;
+    std::set<std::string> kind_set;
+    std::set<std::string> pool_set;
     for (const Document& document : documents) {
-      if (!document.raw) kinds.emplace_back(document.body.get("kind").as_string());
+      if (document.raw) continue;
+      kind_set.emplace(document.body.get("kind").as_string());
+      if (!document.pool.empty()) pool_set.insert(document.pool);
     }
-    std::sort(kinds.begin(), kinds.end());
-    kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+    const std::vector<std::string> kinds(kind_set.begin(), kind_set.end());
+    const std::vector<std::string> pools(pool_set.begin(), pool_set.end());
     const diag::Origin at = target.is_null() ? item.origin() : target.origin();
     const std::string message = "this override matches no document";
     diag::Diagnostic& diagnostic =
         (some_withheld ? sink.warning(kNoMatch, at, message + " that is not withheld")
                        : sink.error(kNoMatch, at, message))
             .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
+    const yaml::Node pool = target.get("pool");
+    if (pool.is_string() && !pool_set.contains(std::string(pool.as_string()))) {
+      diagnostic.expect("a pool of this blueprint: " + base::join(pools, ", "))
+          .did_you_mean(pool.as_string(), pools);
+    }
     const yaml::Node kind = target.get("kind");
     if (kind.is_string() &&
         std::find(kinds.begin(), kinds.end(), kind.as_string()) == kinds.end()) {

@@ -32,7 +32,7 @@ struct Content {
 
 class Template {
  public:
-  std::string path;  // "templates/aws/machineset.yaml"
+  std::string path;  // "templates/area/name.yaml"
   std::string name;
   bool index = false;  // phase: index
   bool raw = false;

@@ -47,8 +47,21 @@ class Compiler {
     Rule rule;
     rule.written = written;
     rule.code = written.get("code").as_string();
-    const std::optional<diag::Severity> severity =
-        parse_severity(written.get("severity").as_string());
+    const yaml::Node severity_node = written.get("severity");
+    const std::optional<diag::Severity> severity = parse_severity(severity_node.as_string());
+    if (!severity && severity_node.is_string()) {
+      sink_.error(kFaultyRule, severity_node.origin(),
+                  "unknown severity `" + std::string(severity_node.as_string()) + "`")
+          .expect("error, warning or note");
+      return std::nullopt;
+    }
+    for (const char* key : {"message", "label", "expected", "help"}) {
+      const yaml::Node* text = written.find(key);
+      if (text != nullptr && !text->is_string()) {
+        sink_.error(kFaultyRule, text->origin(), "`" + std::string(key) + "` of a rule must be text")
+            .got(std::string(yaml::kind_name(text->kind())));
+      }
+    }
     if (!is_code(rule.code) || !severity || written.find("check") == nullptr ||
         written.find("at") == nullptr || !written.get("message").is_string()) {
       sink_.error(kFaultyRule, written.origin(), "incomplete rule")
@@ -160,7 +173,8 @@ class Checker {
     return fallback_;
   }
 
-  bool known(diag::Origin origin) const { return sources_.span(origin) != nullptr; }
+  // A default comes from a schema: no place in the blueprint.
+  bool known(diag::Origin origin) const { return sources_.owns(origin); }
 
   // A text of the rule; empty when it has none.
   std::string text(std::string_view key, const Rule& rule) {

@@ -195,8 +195,11 @@ bool Walk::rule_not_met(const Schema& schema, const Rule& rule, const Node& valu
     if (!text.empty()) finding.message += ": " + text;
     finding.note("rule: `" + one_line(rule.text, 200) + "`");
     if (!problem.empty()) finding.note("it could not be evaluated: " + one_line(problem, 200));
+    const diag::Origin written = rule.definition.get("rule").origin();
     if (schema.shared.sources == &sources_) {
-      finding.also(rule.definition.get("rule").origin(), "the rule");
+      finding.also(written, "the rule");
+    } else if (schema.shared.sources != nullptr && schema.shared.sources->is_built_in(written)) {
+      // No file the user has.
     } else if (const std::string at = schema_position(schema, rule.definition.get("rule").origin());
                !at.empty()) {
       finding.note("the rule stands at " + at);
