@@ -17,10 +17,9 @@ bool check_kind(const yaml::Node& document, std::string_view kind, std::string_v
     return true;
   }
   const diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
-  diag::Diagnostic& diagnostic =
-      sink.error(code, at, "this document is no " + std::string(kind))
-          .expect("`apiVersion: " + std::string(kApiVersion) + "` and `kind: " + std::string(kind) +
-                  "`");
+  diag::Diagnostic& diagnostic = sink.error(code, at, "this document is no " + std::string(kind))
+                                     .expect("`apiVersion: " + std::string(kApiVersion) +
+                                             "` and `kind: " + std::string(kind) + "`");
   if (found_kind.is_string()) {
     diagnostic.got("apiVersion `" + std::string(document.get("apiVersion").as_string()) +
                    "`, kind `" + std::string(found_kind.as_string()) + "`");
@@ -49,8 +48,7 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
     return std::nullopt;
   }
   Blueprint blueprint;
-  blueprint.platform =
-      find_platform(std::string(platform.as_string()), platform.origin(), sink);
+  blueprint.platform = find_platform(std::string(platform.as_string()), platform.origin(), sink);
   if (blueprint.platform == nullptr) return std::nullopt;
   const std::size_t errors_before = sink.error_count();
   // Defaults first, as the API server does it: a required field may have a default.
@@ -65,8 +63,7 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
 }
 
 std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
-                                     diag::Sources& sources, yaml::Arena& arena,
-                                     diag::Sink& sink) {
+                                     diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document || !check_kind(*document, "Facts", kFaultyFacts, sink)) return std::nullopt;
   const std::size_t errors_before = sink.error_count();

@@ -21,7 +21,8 @@ struct Blueprint {
   std::string stage;
 };
 
-/// Finds the knowledge for `spec.platform`; reports an unknown name at `asked_at` and gives nullptr.
+/// Finds the knowledge for `spec.platform`; reports an unknown name at `asked_at` and gives
+/// nullptr.
 using FindPlatform = std::function<std::shared_ptr<const catalog::Platform>(
     const std::string& name, diag::Origin asked_at, diag::Sink& sink)>;
 

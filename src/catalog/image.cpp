@@ -86,8 +86,8 @@ class TreeReader {
       }
       case yaml::Kind::integer: {
         const std::uint64_t bits = varint();
-        return yaml::Node::integer(
-            static_cast<std::int64_t>((bits >> 1U) ^ (~(bits & 1U) + 1U)), origin);
+        return yaml::Node::integer(static_cast<std::int64_t>((bits >> 1U) ^ (~(bits & 1U) + 1U)),
+                                   origin);
       }
       case yaml::Kind::real: {
         double value = 0;

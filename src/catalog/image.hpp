@@ -22,7 +22,7 @@ namespace gpuctl::catalog {
 struct ImageFile {
   std::string name;  // "providers/aws/rules.yaml"
   std::string text;
-  yaml::Node tree;   // origins as `sources` numbers them
+  yaml::Node tree;  // origins as `sources` numbers them
 };
 
 /// Serialises. `sources` holds exactly these files, in this order, as its only files.

@@ -32,11 +32,12 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
     if (!tree) continue;
     Slot& slot = files_[overlay.path];
     if (slot.built_in >= 0) {
-      const std::string built_in = base::sha256_hex(
-          image_->files()[static_cast<std::size_t>(slot.built_in)].text);
+      const std::string built_in =
+          base::sha256_hex(image_->files()[static_cast<std::size_t>(slot.built_in)].text);
       const yaml::Node remembered = tree->get({"metadata", "annotations", kShadows});
       if (remembered.is_null()) {
-        sink.note(kShadowed, tree->origin(), "this file shadows the built-in `" + overlay.path + "`")
+        sink.note(kShadowed, tree->origin(),
+                  "this file shadows the built-in `" + overlay.path + "`")
             .suggest("to be warned when the built-in file changes, add the annotation `" +
                      std::string(kShadows) + ": " + built_in + "`");
       } else if (remembered.as_string() != built_in) {

@@ -23,8 +23,8 @@ struct Overlay {
 
 class Library {
  public:
-  /// `image` must outlive the library; nullptr: nothing is built in. Overlays that are no acceptable
-  /// YAML are reported.
+  /// `image` must outlive the library; nullptr: nothing is built in. Overlays that are no
+  /// acceptable YAML are reported.
   Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& sink);
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;

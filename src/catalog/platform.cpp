@@ -18,8 +18,8 @@ constexpr std::string_view kProviders = "providers/";
 std::vector<std::string> provider_folders(const Library& library) {
   std::vector<std::string> out;
   for (const std::string& path : library.list(kProviders)) {
-    std::string folder = path.substr(kProviders.size(), path.find('/', kProviders.size()) -
-                                                            kProviders.size());
+    std::string folder =
+        path.substr(kProviders.size(), path.find('/', kProviders.size()) - kProviders.size());
     if (out.empty() || out.back() != folder) out.push_back(std::move(folder));
   }
   return out;
@@ -47,8 +47,9 @@ class Loader {
     for (const yaml::Node& folder : spec.get("builds").items()) {
       if (library_.list("providers/" + std::string(folder.as_string()) + "/").empty()) {
         const std::vector<std::string> folders = provider_folders(library_);
-        sink_.error(kUnknownName, folder.origin(),
-                    "no provider folder `" + std::string(folder.as_string()) + "`")
+        sink_
+            .error(kUnknownName, folder.origin(),
+                   "no provider folder `" + std::string(folder.as_string()) + "`")
             .expect("one of " + base::join(folders, ", "))
             .did_you_mean(folder.as_string(), folders);
         continue;
@@ -146,9 +147,9 @@ class Loader {
     yaml::MapBuilder definition;
     definition.set(arena, "type", yaml::Node::view("object"));
     definition.set(arena, "properties", spec.get("columns"));
-    definition.set(arena, "required", spec.get("required").is_list()
-                                          ? spec.get("required")
-                                          : arena.list(std::span<const yaml::Node>()));
+    definition.set(arena, "required",
+                   spec.get("required").is_list() ? spec.get("required")
+                                                  : arena.list(std::span<const yaml::Node>()));
     const schema::SchemaPtr row_schema =
         schema::compile(definition.build(arena, spec.origin()), library_.sources(), sink_);
     if (row_schema == nullptr) return std::nullopt;
@@ -170,8 +171,10 @@ class Loader {
       }
       const auto [first, added] = seen.emplace(key.as_string(), key.origin());
       if (!added) {
-        sink_.error(kTableRow, key.origin(),
-                    "second row `" + std::string(key.as_string()) + "` in table `" + table.name + "`")
+        sink_
+            .error(
+                kTableRow, key.origin(),
+                "second row `" + std::string(key.as_string()) + "` in table `" + table.name + "`")
             .also(first->second, "first row");
         continue;
       }
@@ -188,8 +191,8 @@ class Loader {
       const yaml::Node spec = wrapped("providers/" + folder + "/kinds.yaml", "Kinds");
       for (const yaml::Entry& group : spec.get("annotations").entries()) {
         for (const yaml::Entry& annotation : group.value.entries()) {
-          annotations[std::string(group.key.as_string())]
-                     [std::string(annotation.key.as_string())] = annotation.value.as_string();
+          annotations[std::string(group.key.as_string())][std::string(annotation.key.as_string())] =
+              annotation.value.as_string();
         }
       }
     }

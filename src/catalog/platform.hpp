@@ -37,15 +37,15 @@ struct KindFacts {
 struct Platform {
   std::string name;
   std::string title;
-  std::vector<std::string> builds;     // provider folders in order
-  schema::SchemaPtr blueprint;         // of the whole document
-  schema::SchemaPtr derived;           // of `cluster`
-  schema::SchemaPtr facts;             // of `facts`
+  std::vector<std::string> builds;  // provider folders in order
+  schema::SchemaPtr blueprint;      // of the whole document
+  schema::SchemaPtr derived;        // of `cluster`
+  schema::SchemaPtr facts;          // of `facts`
   std::vector<Table> tables;
-  yaml::Node catalog;                  // map: table name -> rows
+  yaml::Node catalog;  // map: table name -> rows
   cel::Type catalog_type;
-  std::vector<yaml::Node> derivations; // rows, in order
-  std::vector<yaml::Node> rules;       // rules, in order
+  std::vector<yaml::Node> derivations;  // rows, in order
+  std::vector<yaml::Node> rules;        // rules, in order
   std::vector<KindFacts> kinds;
   std::vector<std::string> templates;  // paths below templates/, in order
 

@@ -59,7 +59,9 @@ bool Text::is_constant() const {
                       [](const Part& part) { return static_cast<bool>(part.expression); });
 }
 
-bool has_expression(std::string_view text) { return text.find(kOpen) != std::string_view::npos; }
+bool has_expression(std::string_view text) {
+  return text.find(kOpen) != std::string_view::npos;
+}
 
 diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint32_t end,
                    diag::Sources& sources) {

@@ -32,8 +32,7 @@ class Apply {
     diag::Sink sink;
     bool created = false;
     const std::string first_branch = options_.branch.empty() ? "main" : options_.branch;
-    repository_ =
-        git::Repository::open_or_create(options_.repository, first_branch, created, sink);
+    repository_ = git::Repository::open_or_create(options_.repository, first_branch, created, sink);
     report_.show(sink, diag::Sources());
     if (!repository_) return kFindings;
     if (created) report_.say("created the repository " + options_.repository);

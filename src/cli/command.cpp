@@ -70,14 +70,16 @@ Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
 }
 
 bool print(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+         std::fflush(stdout) == 0;
 }
 
 void BlueprintOptions::add_to(CLI::App& command) {
   command.add_option("BLUEPRINT", blueprints, "Blueprint files")->required();
-  command.add_option("--facts", facts,
-                     "Facts of the cluster (default: from the target, then NAME.facts.yaml beside "
-                     "the blueprint)")
+  command
+      .add_option("--facts", facts,
+                  "Facts of the cluster (default: from the target, then NAME.facts.yaml beside "
+                  "the blueprint)")
       ->type_name("FILE");
   command
       .add_option("--crds", crds,
@@ -119,8 +121,9 @@ void show_withheld(const std::vector<Result>& results, Report& report) {
               .label("not written for this cluster yet")
               .note("withheld: " + names);
       if (!entry.first.empty()) note.suggest("get it: " + entry.first);
-      note.suggest("then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
-                   "give `--facts FILE`");
+      note.suggest(
+          "then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
+          "give `--facts FILE`");
     }
     report.show(sink, *result.sources);
   }

@@ -15,8 +15,9 @@ constexpr std::string_view kEnding = ".md";
 int run_explain(const std::string& code, const GlobalOptions& global) {
   std::vector<std::string> codes;
   std::string wanted = code;
-  std::transform(wanted.begin(), wanted.end(), wanted.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  std::transform(wanted.begin(), wanted.end(), wanted.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
   for (const diag::FileView& file : built_in_image().files()) {
     if (!file.name.starts_with(kPrefix)) continue;
     const std::string_view name =

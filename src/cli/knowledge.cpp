@@ -37,8 +37,7 @@ void collect(const std::string& directory, const std::string& prefix, int depth,
     if (!name.ends_with(".yaml")) continue;
     auto content = base::read_file(path, kMostKnowledgeFileBytes);
     if (const auto* error = std::get_if<base::FileError>(&content)) {
-      sink.error(kUnreadable, diag::kNoOrigin,
-                 "cannot read `" + error->path + "`: " + error->text);
+      sink.error(kUnreadable, diag::kNoOrigin, "cannot read `" + error->path + "`: " + error->text);
       continue;
     }
     out.push_back({prefix + "/" + name, path, std::move(std::get<std::string>(content))});
@@ -60,10 +59,9 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
     // Built-in knowledge has no faults to report, so nothing is written to the shared sources and
     // both halves of the work may run at once.
     diag::Sink rule_sink;
-    std::future<std::shared_ptr<const rule::Rules>> rules =
-        std::async(std::launch::async, [&] {
-          return rule::compile(*compiled.platform, thorough, library.sources(), rule_sink);
-        });
+    std::future<std::shared_ptr<const rule::Rules>> rules = std::async(std::launch::async, [&] {
+      return rule::compile(*compiled.platform, thorough, library.sources(), rule_sink);
+    });
     compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
     compiled.rules = rules.get();
     sink.take(std::move(rule_sink));
@@ -73,8 +71,7 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   return compiled;
 }
 
-Knowledge::Knowledge(const std::string& providers, const std::string& templates,
-                     diag::Sink& sink) {
+Knowledge::Knowledge(const std::string& providers, const std::string& templates, diag::Sink& sink) {
   std::vector<catalog::Overlay> overlays;
   if (!providers.empty()) collect(providers, "providers", 0, overlays, sink);
   if (!templates.empty()) collect(templates, "templates", 0, overlays, sink);

@@ -70,8 +70,8 @@ class Run {
   void stages() {
     if (!load()) return;
     if (!load_lock() || !load_facts()) return;
-    const yaml::Node kept = result_.old_lock ? plan::kept_choices(*result_.old_lock, arena())
-                                             : yaml::Node();
+    const yaml::Node kept =
+        result_.old_lock ? plan::kept_choices(*result_.old_lock, arena()) : yaml::Node();
     spdlog::debug("{}: derive", result_.blueprint_file);
     std::optional<derive::Derived> derived = derive::derive(
         *compiled_->derivation, *result_.blueprint, facts_, kept, sources(), arena(), sink());
@@ -81,8 +81,7 @@ class Run {
                 sink());
     if (failed()) return;
     result_.choices = derived->choices;
-    spdlog::debug("{}: render {} templates", result_.blueprint_file,
-                  compiled_->templates->size());
+    spdlog::debug("{}: render {} templates", result_.blueprint_file, compiled_->templates->size());
     render(*derived);
   }
 
@@ -145,8 +144,9 @@ class Run {
         const std::optional<yaml::Node> beside = parse_facts(name, std::move(*text));
         if (!beside) return false;
         if (given && !yaml::equal(*given, *beside)) {
-          sink().warning(kFactsDiffer, beside->origin(),
-                         "these facts differ from `" + in_output + "`, which wins")
+          sink()
+              .warning(kFactsDiffer, beside->origin(),
+                       "these facts differ from `" + in_output + "`, which wins")
               .suggest("to replace the facts of the cluster, give `--facts " + name + "`");
         }
         if (!given) given = beside;
@@ -164,7 +164,8 @@ class Run {
       const yaml::Node path = item.get("path");
       const std::string relative(path.as_string());
       if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
-        sink().error(render::kExtraManifest, path.origin(), "`" + relative + "` " + reason)
+        sink()
+            .error(render::kExtraManifest, path.origin(), "`" + relative + "` " + reason)
             .expect("a path below the blueprint's directory");
         continue;
       }
@@ -184,8 +185,9 @@ class Run {
       for (const yaml::Node& document : *documents) {
         if (!document.get("kind").is_string() || !document.get("apiVersion").is_string() ||
             !document.get({"metadata", "name"}).is_string()) {
-          sink().error(render::kExtraManifest, document.origin(),
-                       "this extra manifest is no Kubernetes object")
+          sink()
+              .error(render::kExtraManifest, document.origin(),
+                     "this extra manifest is no Kubernetes object")
               .expect("apiVersion, kind and metadata.name");
         }
       }
@@ -198,8 +200,8 @@ class Run {
     const std::vector<render::ExtraManifest> extra = extra_manifests();
     if (failed()) return;
     const render::Cluster cluster{*result_.blueprint, derived, facts_};
-    result_.rendered = render::render(*compiled_->templates, cluster, extra, {}, sources(),
-                                      arena(), sink());
+    result_.rendered =
+        render::render(*compiled_->templates, cluster, extra, {}, sources(), arena(), sink());
     if (failed()) return;
     if (request_.crds) {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
@@ -225,8 +227,8 @@ class Run {
     const render::ResolveSecret resolve = [&](const yaml::Node& reference) {
       return resolve_secret(reference);
     };
-    const std::vector<render::Document> documents = render::render_secret(
-        *compiled_->templates, cluster, resolve, sources(), arena(), sink());
+    const std::vector<render::Document> documents =
+        render::render_secret(*compiled_->templates, cluster, resolve, sources(), arena(), sink());
     if (failed()) return;
     if (request_.crds) {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
@@ -234,17 +236,19 @@ class Run {
       diag::Sink hidden;
       render::verify(documents, request_.crds->crds, false, sources(), arena(), hidden);
       if (hidden.has_errors()) {
-        sink().error(kSecretUnavailable, diag::kNoOrigin,
-                     "a document does not pass its schema once the secrets are in place")
+        sink()
+            .error(kSecretUnavailable, diag::kNoOrigin,
+                   "a document does not pass its schema once the secrets are in place")
             .suggest("check the referenced secrets: a pull secret is one JSON object with `auths`");
         return;
       }
     }
     for (const render::Document& document : documents) {
       const std::size_t slash = document.path.rfind('/');
-      result_.secret_files.push_back({result_.blueprint->name + "/" +
-                                          document.path.substr(slash == std::string::npos ? 0 : slash + 1),
-                                      render::bytes(document)});
+      result_.secret_files.push_back(
+          {result_.blueprint->name + "/" +
+               document.path.substr(slash == std::string::npos ? 0 : slash + 1),
+           render::bytes(document)});
     }
   }
 
@@ -257,9 +261,9 @@ class Run {
     if (variable.is_string()) {
       const char* found = std::getenv(std::string(variable.as_string()).c_str());
       if (found == nullptr) {
-        sink().error(kSecretUnavailable, variable.origin(),
-                     "the environment variable `" + std::string(variable.as_string()) +
-                         "` is not set");
+        sink().error(
+            kSecretUnavailable, variable.origin(),
+            "the environment variable `" + std::string(variable.as_string()) + "` is not set");
         return std::nullopt;
       }
       value = found;
@@ -279,8 +283,9 @@ class Run {
       }
       value = std::move(std::get<std::string>(content));
     } else {
-      sink().error(kSecretUnavailable, reference.origin(),
-                   "this secret lives in a cluster or a secret store and cannot be read here")
+      sink()
+          .error(kSecretUnavailable, reference.origin(),
+                 "this secret lives in a cluster or a secret store and cannot be read here")
           .expect("`env` or `file` for what the installer needs");
       return std::nullopt;
     }
@@ -302,8 +307,8 @@ Result run(const std::string& blueprint_file, const Request& request, Knowledge&
   return Run(blueprint_file, request, knowledge).finish();
 }
 
-std::vector<Result> run_all(const std::vector<std::string>& blueprint_files,
-                            const Request& request, Knowledge& knowledge, unsigned jobs) {
+std::vector<Result> run_all(const std::vector<std::string>& blueprint_files, const Request& request,
+                            Knowledge& knowledge, unsigned jobs) {
   std::vector<Result> results(blueprint_files.size());
   const std::size_t threads = std::min<std::size_t>(std::max(1U, jobs), blueprint_files.size());
   if (threads > 1) knowledge.preload();
@@ -323,8 +328,10 @@ std::vector<Result> run_all(const std::vector<std::string>& blueprint_files,
     const auto [first, added] =
         seen.emplace(results[i].blueprint->stage + "/" + results[i].blueprint->name, i);
     if (!added) {
-      results[i].sink.error(kSameCluster, results[i].blueprint->metadata.get("name").origin(),
-                            "a second blueprint for the cluster `" + first->first + "`")
+      results[i]
+          .sink
+          .error(kSameCluster, results[i].blueprint->metadata.get("name").origin(),
+                 "a second blueprint for the cluster `" + first->first + "`")
           .note("the first is `" + blueprint_files[first->second] + "`")
           .suggest("give one of them another `metadata.name` or `spec.stage`");
     }

@@ -24,11 +24,11 @@ struct SharedCrds {
 
 /// What a command wants of the pipeline.
 struct Request {
-  std::string facts_file;                // --facts, or empty
-  std::shared_ptr<SharedCrds> crds;      // --crds, or nullptr
-  std::string install_dir;               // --install-dir: render the secret form too
-  /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when there
-  /// is one: earlier choices and facts come from there.
+  std::string facts_file;            // --facts, or empty
+  std::shared_ptr<SharedCrds> crds;  // --crds, or nullptr
+  std::string install_dir;           // --install-dir: render the secret form too
+  /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when
+  /// there is one: earlier choices and facts come from there.
   std::function<std::optional<std::string>(const std::string& path)> earlier;
 };
 
@@ -57,7 +57,7 @@ Result run(const std::string& blueprint_file, const Request& request, Knowledge&
 
 /// Runs all blueprints on `jobs` threads; results in the order of the files. Two blueprints for one
 /// cluster are GPU0005.
-std::vector<Result> run_all(const std::vector<std::string>& blueprint_files,
-                            const Request& request, Knowledge& knowledge, unsigned jobs);
+std::vector<Result> run_all(const std::vector<std::string>& blueprint_files, const Request& request,
+                            Knowledge& knowledge, unsigned jobs);
 
 }  // namespace gpuctl::cli

@@ -50,9 +50,9 @@ bool write_tree(const RenderOptions& options, std::vector<Result>& results, base
     present.same = [&](const std::string& path, const std::string& content) {
       return look(prefix + path) == content;
     };
-    work.push_back({&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
-                                           present, result.rendered.withheld,
-                                           {options.take_over}, sink)});
+    work.push_back(
+        {&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
+                                present, result.rendered.withheld, {options.take_over}, sink)});
   }
   if (failure) unwritable(*failure, sink);
   if (!sink.has_errors()) {
@@ -134,7 +134,8 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
       const std::lock_guard<std::mutex> guard(one_at_a_time);
       auto seen = tree->look(path, kMostPresentBytes);
       auto* found = std::get_if<base::OutputTree::Seen>(&seen);
-      if (found == nullptr || found->kind != base::OutputTree::Seen::Kind::file) return std::nullopt;
+      if (found == nullptr || found->kind != base::OutputTree::Seen::Kind::file)
+        return std::nullopt;
       return std::move(found->content);
     };
   }

@@ -34,8 +34,8 @@ int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
     if (!global.verbose) continue;
     for (const derive::Choice& choice : result.choices) {
       out += "  " + choice.path + " = " + yaml::emit_json(choice.value) +
-             (choice.because.empty() ? "" : ": " + choice.because) + (choice.kept ? " (kept)" : "") +
-             "\n";
+             (choice.because.empty() ? "" : ": " + choice.because) +
+             (choice.kept ? " (kept)" : "") + "\n";
     }
   }
   report.summarise();

@@ -10,9 +10,8 @@ void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code) {
     diag::Sink sink;
     Knowledge& knowledge = open_knowledge(global, sink);
     const std::string digest = knowledge.library().digest();
-    exit_code = print("gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n")
-                    ? kOk
-                    : kFindings;
+    exit_code =
+        print("gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n") ? kOk : kFindings;
   });
 }
 

@@ -5,8 +5,8 @@
 
 namespace gpuctl::derive {
 
-inline constexpr std::string_view kFaultyRow = "GPU0406";    // malformed row of a derivation
-inline constexpr std::string_view kUnknownPath = "GPU0407";  // row sets what the schema lacks
+inline constexpr std::string_view kFaultyRow = "GPU0406";      // malformed row of a derivation
+inline constexpr std::string_view kUnknownPath = "GPU0407";    // row sets what the schema lacks
 inline constexpr std::string_view kChoiceInvalid = "GPU0603";  // a kept choice is no longer valid
 
 }  // namespace gpuctl::derive

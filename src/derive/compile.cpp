@@ -47,10 +47,10 @@ std::string dotted(std::span<const Row::Step> path) {
 }
 
 std::optional<Row> compile_row(const yaml::Node& written, const catalog::Platform& platform,
-                               const cel::Environment& base, bool thorough,
-                               diag::Sources& sources, diag::Sink& sink) {
-  static const std::vector<std::string> kKeys = {"set",  "value", "because", "when",
-                                                 "keep", "valid"};
+                               const cel::Environment& base, bool thorough, diag::Sources& sources,
+                               diag::Sink& sink) {
+  static const std::vector<std::string> kKeys = {"set",  "value", "because",
+                                                 "when", "keep",  "valid"};
   const std::size_t errors_before = sink.error_count();
   for (const yaml::Entry& entry : written.entries()) {
     const std::string key(entry.key.as_string());

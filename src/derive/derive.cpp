@@ -83,8 +83,9 @@ class Run {
       const std::optional<cel::Value> fresh = run(row.value, row);
       if (!fresh || fresh->is_omit()) return std::nullopt;
       if (!fresh->is_node()) {
-        sink_.error(kFaultyRow, row.written.get("value").origin(),
-                    "`" + row.text + "` cannot hold a value of this type")
+        sink_
+            .error(kFaultyRow, row.written.get("value").origin(),
+                   "`" + row.text + "` cannot hold a value of this type")
             .got(fresh->opaque()->type_name());
         return std::nullopt;
       }
@@ -114,11 +115,13 @@ class Run {
       const bool valid = is_true(row.valid, row);
       values_.pop_back();
       if (!valid) {
-        sink_.error(kChoiceInvalid, old->origin(),
-                    "the kept choice `" + filed + "` is no longer valid")
+        sink_
+            .error(kChoiceInvalid, old->origin(),
+                   "the kept choice `" + filed + "` is no longer valid")
             .got(yaml::emit_json(*old))
-            .suggest("set the value in the blueprint, or remove the choice from the lock to let "
-                     "gpuctl choose again");
+            .suggest(
+                "set the value in the blueprint, or remove the choice from the lock to let "
+                "gpuctl choose again");
         return std::nullopt;
       }
     }

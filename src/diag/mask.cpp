@@ -9,9 +9,15 @@ namespace {
 // Shorter words of mixed case are names; random ones of this length are keys.
 constexpr std::size_t kLeastTokenBytes = 20;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
 
 // What base64, base64url and hexadecimal are made of.
 bool in_token(char c) {

@@ -182,8 +182,8 @@ class TextPrinter {
     for (const Mark* mark : marks) {
       if (mark->line != shown) {
         if (shown != 0 && mark->line == shown + 2) {
-          source_line(shown + 1,
-                      cut_line(mask_secrets(sources.line_text(mark->file, shown + 1)), 0, kMostColumns));
+          source_line(shown + 1, cut_line(mask_secrets(sources.line_text(mark->file, shown + 1)), 0,
+                                          kMostColumns));
         } else if (shown != 0 && mark->line > shown + 2) {
           paint(kBlue, "...");
           out_ += '\n';

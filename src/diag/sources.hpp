@@ -72,8 +72,12 @@ class Sources {
   std::string_view line_text(FileId file, std::uint32_t line) const;
 
   /// One more than the highest number in use, spare numbers of parents included.
-  std::uint32_t span_count() const { return span_base_ + static_cast<std::uint32_t>(own_span_count()); }
-  std::uint32_t file_count() const { return file_base_ + static_cast<std::uint32_t>(own_file_count()); }
+  std::uint32_t span_count() const {
+    return span_base_ + static_cast<std::uint32_t>(own_span_count());
+  }
+  std::uint32_t file_count() const {
+    return file_base_ + static_cast<std::uint32_t>(own_file_count());
+  }
 
  private:
   struct OwnedFile {

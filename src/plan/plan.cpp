@@ -75,8 +75,9 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
       }
       if (base::sha256_hex(*there) != lock->sha256) {
         sink.error(kEdited, diag::kNoOrigin, "`" + full(path) + "` was edited by hand")
-            .suggest("make the change in the blueprint (a field, or `overrides`), or give "
-                     "`--take-over` to overwrite the file");
+            .suggest(
+                "make the change in the blueprint (a field, or `overrides`), or give "
+                "`--take-over` to overwrite the file");
         continue;
       }
     }

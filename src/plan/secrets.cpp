@@ -24,8 +24,7 @@ void refuse_secrets(const ClusterFiles& files, const yaml::Node& patterns, diag:
     for (const int hit : hits) {
       const yaml::Node& row = rows[static_cast<std::size_t>(hit)];
       const std::string_view pattern = row.get("pattern").as_string();
-      const re2::RE2 expression(re2::StringPiece(pattern.data(), pattern.size()),
-                                re2::RE2::Quiet);
+      const re2::RE2 expression(re2::StringPiece(pattern.data(), pattern.size()), re2::RE2::Quiet);
       re2::StringPiece match;
       const re2::StringPiece text(content);
       std::ptrdiff_t line = 1;
@@ -35,8 +34,9 @@ void refuse_secrets(const ClusterFiles& files, const yaml::Node& patterns, diag:
       sink.error(kSecretInOutput, diag::kNoOrigin,
                  "`" + files.directory + "/" + path + "` line " + std::to_string(line) +
                      " holds what looks like " + std::string(row.get("name").as_string()))
-          .suggest("give secrets by reference (`env`, `file`, `externalSecret`, `existing`); "
-                   "nothing was written");
+          .suggest(
+              "give secrets by reference (`env`, `file`, `externalSecret`, `existing`); "
+              "nothing was written");
     }
   }
 }

@@ -1,5 +1,5 @@
-// The body of a template: a manifest with `${CEL}` and structural keys, compiled once. Parts without
-// expressions are shared between all documents.
+// The body of a template: a manifest with `${CEL}` and structural keys, compiled once. Parts
+// without expressions are shared between all documents.
 #pragma once
 
 #include <functional>
@@ -34,19 +34,19 @@ struct Piece {
   };
 
   Kind kind = Kind::constant;
-  yaml::Node written;                         // where it stands; the value of a constant
-  cel::Text text;                             // text; `secret`: the reference
-  std::vector<std::unique_ptr<Piece>> items;  // list; the node of yaml_text and json_text
-  std::vector<Field> fields;                  // map
-  std::vector<std::unique_ptr<Piece>> merged; // map: `$merge`, before the fields
-  std::unique_ptr<Piece> patch;               // map: `$patch`, RFC 7386, after the fields
-  std::optional<cel::Text> condition;         // `$if`
+  yaml::Node written;                          // where it stands; the value of a constant
+  cel::Text text;                              // text; `secret`: the reference
+  std::vector<std::unique_ptr<Piece>> items;   // list; the node of yaml_text and json_text
+  std::vector<Field> fields;                   // map
+  std::vector<std::unique_ptr<Piece>> merged;  // map: `$merge`, before the fields
+  std::unique_ptr<Piece> patch;                // map: `$patch`, RFC 7386, after the fields
+  std::optional<cel::Text> condition;          // `$if`
   struct Loop {
     std::string variable;
     cel::Text list;
   };
-  std::vector<Loop> loops;                    // `$forEach`, only on list items
-  bool has_secret = false;                    // itself or below
+  std::vector<Loop> loops;  // `$forEach`, only on list items
+  bool has_secret = false;  // itself or below
 };
 
 /// Compiles a body. nullptr after diagnostics (GPU03xx, GPU0411, GPU0412).

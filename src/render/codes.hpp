@@ -5,15 +5,15 @@
 
 namespace gpuctl::render {
 
-inline constexpr std::string_view kFaultyTemplate = "GPU0411";    // malformed template
-inline constexpr std::string_view kDuplicateKey = "GPU0412";      // computed key twice
-inline constexpr std::string_view kUnknownKind = "GPU0413";       // kind without a row in kinds.yaml
-inline constexpr std::string_view kFaultyDocument = "GPU0414";    // rendered document unusable
-inline constexpr std::string_view kDuplicateDocument = "GPU0415"; // same object or path twice
-inline constexpr std::string_view kUnsafePath = "GPU0416";        // output path leaves the cluster
-inline constexpr std::string_view kNoMatch = "GPU0421";           // override matches nothing
-inline constexpr std::string_view kFaultyPatch = "GPU0422";       // patch cannot be applied
-inline constexpr std::string_view kExtraManifest = "GPU0423";     // extra manifest unusable
-inline constexpr std::string_view kWithheld = "GPU0604";          // document waits for a fact
+inline constexpr std::string_view kFaultyTemplate = "GPU0411";  // malformed template
+inline constexpr std::string_view kDuplicateKey = "GPU0412";    // computed key twice
+inline constexpr std::string_view kUnknownKind = "GPU0413";     // kind without a row in kinds.yaml
+inline constexpr std::string_view kFaultyDocument = "GPU0414";  // rendered document unusable
+inline constexpr std::string_view kDuplicateDocument = "GPU0415";  // same object or path twice
+inline constexpr std::string_view kUnsafePath = "GPU0416";         // output path leaves the cluster
+inline constexpr std::string_view kNoMatch = "GPU0421";            // override matches nothing
+inline constexpr std::string_view kFaultyPatch = "GPU0422";        // patch cannot be applied
+inline constexpr std::string_view kExtraManifest = "GPU0423";      // extra manifest unusable
+inline constexpr std::string_view kWithheld = "GPU0604";           // document waits for a fact
 
 }  // namespace gpuctl::render

@@ -8,7 +8,7 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge", "$patch",
+const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge",  "$patch",
                                               "$yaml", "$json",    "$secret", "$value"};
 
 using PiecePtr = std::unique_ptr<Piece>;
@@ -47,8 +47,7 @@ class Compiler {
 
   PiecePtr scalar(const yaml::Node& node, const cel::Environment& environment) {
     if (!cel::has_expression(node.as_string())) return constant(node);
-    std::optional<cel::Text> compiled =
-        cel::compile_text(node, environment, sources_, sink_);
+    std::optional<cel::Text> compiled = cel::compile_text(node, environment, sources_, sink_);
     if (!compiled) return nullptr;
     auto piece = std::make_unique<Piece>();
     piece->kind = Piece::Kind::text;
@@ -79,14 +78,15 @@ class Compiler {
     out->written = node;
     if (!structural(node, environment, is_item, *out)) return nullptr;
     if (out->kind != Piece::Kind::map) return out;
-    bool all_constant = !out->condition && out->loops.empty() && out->merged.empty() &&
-                        out->patch == nullptr;
+    bool all_constant =
+        !out->condition && out->loops.empty() && out->merged.empty() && out->patch == nullptr;
     for (const yaml::Entry& entry : node.entries()) {
       const std::string_view key = entry.key.as_string();
       if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
       if (key.starts_with('$') && !key.starts_with("${")) {
-        sink_.error(kFaultyTemplate, entry.key.origin(),
-                    "unknown structural key `" + std::string(key) + "`")
+        sink_
+            .error(kFaultyTemplate, entry.key.origin(),
+                   "unknown structural key `" + std::string(key) + "`")
             .did_you_mean(key, kStructural);
         return nullptr;
       }
@@ -170,9 +170,11 @@ class Compiler {
     for (const yaml::Entry& entry : node.entries()) {
       const std::string_view key = entry.key.as_string();
       if (key != found && key != "$if" && key != "$forEach") {
-        sink_.error(kFaultyTemplate, entry.key.origin(),
-                    "`" + std::string(key) + "` beside `" + std::string(found) + "`")
-            .suggest("`" + std::string(found) + "` replaces the whole mapping; remove the other keys");
+        sink_
+            .error(kFaultyTemplate, entry.key.origin(),
+                   "`" + std::string(key) + "` beside `" + std::string(found) + "`")
+            .suggest("`" + std::string(found) +
+                     "` replaces the whole mapping; remove the other keys");
         return false;
       }
     }

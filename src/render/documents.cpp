@@ -123,12 +123,12 @@ class Renderer {
           .expect("apiVersion, kind and metadata.name");
       return false;
     }
-    document.kind =
-        cluster_.blueprint.platform->kind(body.get("apiVersion").as_string(), kind);
+    document.kind = cluster_.blueprint.platform->kind(body.get("apiVersion").as_string(), kind);
     if (document.kind == nullptr) {
-      sink_.error(kUnknownKind, body.get("kind").origin(),
-                  "no facts about kind `" + std::string(kind) + "` (" +
-                      std::string(body.get("apiVersion").as_string()) + ")")
+      sink_
+          .error(kUnknownKind, body.get("kind").origin(),
+                 "no facts about kind `" + std::string(kind) + "` (" +
+                     std::string(body.get("apiVersion").as_string()) + ")")
           .suggest("add a row to a `kinds.yaml`");
       return false;
     }
@@ -207,12 +207,12 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
     const auto [first, added] = paths.emplace(document.path, document.origin);
     if (i < from) continue;
     if (const std::string reason = base::unsafe_path_reason(document.path); !reason.empty()) {
-      sink.error(kUnsafePath, document.origin,
-                 "output path `" + document.path + "` " + reason)
+      sink.error(kUnsafePath, document.origin, "output path `" + document.path + "` " + reason)
           .expect("a path below the cluster's directory");
     }
     if (!added) {
-      sink.error(kDuplicateDocument, document.origin, "a second document for `" + document.path + "`")
+      sink.error(kDuplicateDocument, document.origin,
+                 "a second document for `" + document.path + "`")
           .also(first->second, "first made here");
       continue;
     }
@@ -286,8 +286,8 @@ void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform&
       document.body = body;
       document.extra = true;
       document.origin = body.origin();
-      document.kind = platform.kind(body.get("apiVersion").as_string(),
-                                    body.get("kind").as_string());
+      document.kind =
+          platform.kind(body.get("apiVersion").as_string(), body.get("kind").as_string());
       out.documents.push_back(std::move(document));
     }
   }

@@ -51,8 +51,9 @@ struct ExtraManifest {
   std::vector<yaml::Node> documents;
 };
 
-/// Instantiates the templates, adds extra manifests, applies overrides, adds annotations of the kinds,
-/// then the index phase. Faults are diagnostics GPU04xx. `resolve` empty: secrets are left out.
+/// Instantiates the templates, adds extra manifests, applies overrides, adds annotations of the
+/// kinds, then the index phase. Faults are diagnostics GPU04xx. `resolve` empty: secrets are left
+/// out.
 Rendered render(const Templates& templates, const Cluster& cluster,
                 const std::vector<ExtraManifest>& extra, const ResolveSecret& resolve,
                 diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);

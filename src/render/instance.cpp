@@ -123,8 +123,9 @@ std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel
     for (std::size_t i = 0; i < entries.size(); ++i) {
       for (std::size_t j = 0; j < i; ++j) {
         if (!yaml::equal(entries[i].key, entries[j].key)) continue;
-        sink_.error(kDuplicateKey, entries[i].key.origin(),
-                    "computed key `" + std::string(entries[i].key.as_string()) + "` twice")
+        sink_
+            .error(kDuplicateKey, entries[i].key.origin(),
+                   "computed key `" + std::string(entries[i].key.as_string()) + "` twice")
             .also(entries[j].key.origin(), "first here");
         return std::nullopt;
       }

@@ -63,8 +63,8 @@ std::optional<yaml::Node> edited(const yaml::Node& root, std::span<const std::st
   const bool last = tokens.size() == 1;
   if (root.is_list()) {
     std::vector<yaml::Node> items(root.items().begin(), root.items().end());
-    const bool append = last && edit == Edit::add &&
-                        (token == "-" || token == std::to_string(items.size()));
+    const bool append =
+        last && edit == Edit::add && (token == "-" || token == std::to_string(items.size()));
     if (append) {
       items.push_back(value);
       return arena.list(items, root.origin());
@@ -157,9 +157,7 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
         .label(found == nullptr ? "no such value" : "has another value");
     return std::nullopt;
   }
-  const Edit edit = name == "remove"    ? Edit::remove
-                    : name == "replace" ? Edit::replace
-                                        : Edit::add;
+  const Edit edit = name == "remove" ? Edit::remove : name == "replace" ? Edit::replace : Edit::add;
   std::optional<yaml::Node> out = edited(from_removed, *path, edit, value, arena);
   if (!out) return missing(path_node);
   return out;
@@ -170,7 +168,8 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
 std::optional<yaml::Node> json_patch(const yaml::Node& target, const yaml::Node& operations,
                                      yaml::Arena& arena, diag::Sink& sink) {
   if (!operations.is_list()) {
-    sink.error(kFaultyPatch, operations.origin(), "a patch must be a mapping or a list of operations");
+    sink.error(kFaultyPatch, operations.origin(),
+               "a patch must be a mapping or a list of operations");
     return std::nullopt;
   }
   yaml::Node out = target;

@@ -19,7 +19,8 @@ bool matches(const yaml::Node& target, std::string_view key, std::string_view va
   if (!pattern.is_string()) return true;
   const re2::RE2 expression("^(?:" + std::string(pattern.as_string()) + ")$", re2::RE2::Quiet);
   if (!expression.ok()) {
-    sink.error(kFaultyPatch, pattern.origin(), "`" + std::string(key) + "` is no regular expression")
+    sink.error(kFaultyPatch, pattern.origin(),
+               "`" + std::string(key) + "` is no regular expression")
         .got(std::string(pattern.as_string()));
     return false;
   }
@@ -81,7 +82,8 @@ yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::
       continue;
     }
     const yaml::Node* before = merged.find(key);
-    merged.set(entry.key, merge_patch(before == nullptr ? yaml::Node() : *before, entry.value, arena));
+    merged.set(entry.key,
+               merge_patch(before == nullptr ? yaml::Node() : *before, entry.value, arena));
   }
   return merged.build(arena, target.is_map() ? target.origin() : patch.origin());
 }

@@ -7,9 +7,9 @@
 
 namespace gpuctl::render {
 
-/// Applies `spec.overrides`, in order. Targets are anchored regular expressions on group, version, kind,
-/// namespace and name, a label selector, and the pool; a patch is an RFC 7386 merge patch or a list
-/// of RFC 6902 operations. One that matches nothing is GPU0421 (a warning when documents are
+/// Applies `spec.overrides`, in order. Targets are anchored regular expressions on group, version,
+/// kind, namespace and name, a label selector, and the pool; a patch is an RFC 7386 merge patch or
+/// a list of RFC 6902 operations. One that matches nothing is GPU0421 (a warning when documents are
 /// withheld: it may be meant for one of them), a faulty one GPU0422.
 void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
                      bool some_withheld, yaml::Arena& arena, diag::Sink& sink);

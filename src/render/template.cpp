@@ -9,9 +9,8 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kKeys = {"includeWhen", "forEach", "locals", "layer",
-                                        "output",      "phase",   "raw",    "pool",
-                                        "schemaOf",    "template"};
+const std::vector<std::string> kKeys = {"includeWhen", "forEach", "locals", "layer",    "output",
+                                        "phase",       "raw",     "pool",   "schemaOf", "template"};
 
 // Type of `layers` in the index phase.
 cel::Type layers_type() {
@@ -31,8 +30,8 @@ cel::Type layers_type() {
 }
 
 std::optional<cel::Text> compile_field(const yaml::Node& spec, std::string_view key,
-                                       const cel::Environment& environment,
-                                       diag::Sources& sources, diag::Sink& sink) {
+                                       const cel::Environment& environment, diag::Sources& sources,
+                                       diag::Sink& sink) {
   const yaml::Node* scalar = spec.find(key);
   if (scalar == nullptr) return std::nullopt;
   if (!scalar->is_string()) {
@@ -141,8 +140,9 @@ class TemplateCompiler {
     out->origin = tree.get({"metadata", "name"}).origin();
     const std::string_view phase = spec.get("phase").as_string();
     if (!phase.empty() && phase != "documents" && phase != "index") {
-      sink_.error(kFaultyTemplate, spec.get("phase").origin(),
-                  "unknown phase `" + std::string(phase) + "`")
+      sink_
+          .error(kFaultyTemplate, spec.get("phase").origin(),
+                 "unknown phase `" + std::string(phase) + "`")
           .expect("documents or index");
     }
     out->index = phase == "index";

@@ -41,8 +41,8 @@ class Template {
   SchemaRef schema_of;
   diag::Origin origin = diag::kNoOrigin;
 
-  /// Compiles at first use; nullptr after diagnostics. Thread-safe: most templates of a platform are
-  /// not used by a given cluster, so none is compiled before it is wanted.
+  /// Compiles at first use; nullptr after diagnostics. Thread-safe: most templates of a platform
+  /// are not used by a given cluster, so none is compiled before it is wanted.
   const Content* content(diag::Sink& sink) const;
 
  private:

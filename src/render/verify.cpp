@@ -41,8 +41,7 @@ std::string changed_by_defaults(const yaml::Node& written, const yaml::Node& def
 }  // namespace
 
 void verify(const std::vector<Document>& documents, schema::Crds& crds, bool secrets_left_out,
-            diag::Sources& sources, yaml::Arena& arena,
-            diag::Sink& sink) {
+            diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   std::set<std::string> reported;
   for (const Document& document : documents) {
     SchemaRef wanted = document.schema_of;

@@ -50,15 +50,17 @@ class Compiler {
     const yaml::Node severity_node = written.get("severity");
     const std::optional<diag::Severity> severity = parse_severity(severity_node.as_string());
     if (!severity && severity_node.is_string()) {
-      sink_.error(kFaultyRule, severity_node.origin(),
-                  "unknown severity `" + std::string(severity_node.as_string()) + "`")
+      sink_
+          .error(kFaultyRule, severity_node.origin(),
+                 "unknown severity `" + std::string(severity_node.as_string()) + "`")
           .expect("error, warning or note");
       return std::nullopt;
     }
     for (const char* key : {"message", "label", "expected", "help"}) {
       const yaml::Node* text = written.find(key);
       if (text != nullptr && !text->is_string()) {
-        sink_.error(kFaultyRule, text->origin(), "`" + std::string(key) + "` of a rule must be text")
+        sink_
+            .error(kFaultyRule, text->origin(), "`" + std::string(key) + "` of a rule must be text")
             .got(std::string(yaml::kind_name(text->kind())));
       }
     }

@@ -69,8 +69,8 @@ class Walk {
   // combinations.cpp
   bool check_combinations(const Schema& schema, const yaml::Node& value, const Place& place);
   bool matches(const Schema& schema, const yaml::Node& value, const Place& place);
-  void explain_branches(const Slots& branches, const yaml::Node& value,
-                        const Place& place, diag::Diagnostic& finding);
+  void explain_branches(const Slots& branches, const yaml::Node& value, const Place& place,
+                        diag::Diagnostic& finding);
   bool no_branch(const Slots& branches, std::string_view which, std::size_t matched,
                  const yaml::Node& value, const Place& place);
   // rules.cpp

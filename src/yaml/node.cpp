@@ -52,7 +52,9 @@ std::string_view kind_name(Kind kind) {
   return "unknown";
 }
 
-Node Node::null(Origin origin) { return Node().with_origin(origin); }
+Node Node::null(Origin origin) {
+  return Node().with_origin(origin);
+}
 
 Node Node::boolean(bool value, Origin origin) {
   Node node;
@@ -128,8 +130,9 @@ const Entry* Node::find_entry(std::string_view key) const {
     }
     return nullptr;
   }
-  for (std::uint32_t slot = static_cast<std::uint32_t>(std::hash<std::string_view>{}(key)) & index_->mask;;
-       slot = (slot + 1) & index_->mask) {
+  for (std::uint32_t slot =
+           static_cast<std::uint32_t>(std::hash<std::string_view>{}(key)) & index_->mask;
+       ; slot = (slot + 1) & index_->mask) {
     const std::uint32_t at = index_->slots[slot];
     if (at == kFree) return nullptr;
     const Entry& entry = payload_.entries[at];
@@ -201,7 +204,9 @@ std::string_view Arena::copy(std::string_view text) {
   return {to, text.size()};
 }
 
-Node Arena::string(std::string_view text, Origin origin) { return Node::view(copy(text), origin); }
+Node Arena::string(std::string_view text, Origin origin) {
+  return Node::view(copy(text), origin);
+}
 
 Node Arena::list(std::span<const Node> items, Origin origin) {
   Node node;

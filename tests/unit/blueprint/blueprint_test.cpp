@@ -51,8 +51,8 @@ TEST(Facts, AreCheckedAgainstTheirSchema) {
   const auto facts = [](const std::string& text) {
     Lab lab;
     const diag::FileId file = lab.library->sources().add_file("f.yaml", text);
-    const auto loaded = load_facts(file, *lab.platform, lab.library->sources(),
-                                   lab.library->arena(), lab.sink);
+    const auto loaded =
+        load_facts(file, *lab.platform, lab.library->sources(), lab.library->arena(), lab.sink);
     return loaded ? yaml::emit_json(*loaded) : lab.codes();
   };
   const std::string head = "apiVersion: gpuctl.dev/v1alpha1\nkind: Facts\n";

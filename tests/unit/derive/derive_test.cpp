@@ -50,8 +50,10 @@ TEST(Derive, SetsPathsInOrder) {
     - {set: deep.inner.flag, value: "spec.size > 1"}
     - {set: size, value: spec.size}
     - {set: size, value: cluster.size + 1}
-)", "  size: 5\n");
-  EXPECT_EQ(made.cluster, R"({"name":"one","deep":{"inner":{"flag":true}},"size":6})") << made.report;
+)",
+                        "  size: 5\n");
+  EXPECT_EQ(made.cluster, R"({"name":"one","deep":{"inner":{"flag":true}},"size":6})")
+      << made.report;
 }
 
 TEST(Derive, RunsOnceForEachItem) {
@@ -62,11 +64,13 @@ TEST(Derive, RunsOnceForEachItem) {
     - set: pools[].zones
       value: '["a", "b"].map(z, {"name": z + string(index)})'
     - {set: "pools[].zones[].replicas", value: "index * 10"}
-)", "  pools: [{name: x, type: large}, {name: w}]\n");
-  EXPECT_EQ(made.cluster,
-            R"({"pools":[{"name":"x","type":"large","cores":16,"zones":[{"name":"a0","replicas":0},)"
-            R"({"name":"b0","replicas":10}]},{"name":"w","zones":[{"name":"a1","replicas":0},)"
-            R"({"name":"b1","replicas":10}]}]})")
+)",
+                        "  pools: [{name: x, type: large}, {name: w}]\n");
+  EXPECT_EQ(
+      made.cluster,
+      R"({"pools":[{"name":"x","type":"large","cores":16,"zones":[{"name":"a0","replicas":0},)"
+      R"({"name":"b0","replicas":10}]},{"name":"w","zones":[{"name":"a1","replicas":0},)"
+      R"({"name":"b1","replicas":10}]}]})")
       << made.report;
 }
 
@@ -139,7 +143,8 @@ TEST(Spread, GivesEarlierPartsMore) {
   const auto spread = [](const std::string& call) {
     return run("    - {set: pools, value: '" + call + ".map(n, {\"name\": string(n)})'}\n", "");
   };
-  EXPECT_EQ(spread("spread(7, 3)").cluster, R"({"pools":[{"name":"3"},{"name":"2"},{"name":"2"}]})");
+  EXPECT_EQ(spread("spread(7, 3)").cluster,
+            R"({"pools":[{"name":"3"},{"name":"2"},{"name":"2"}]})");
   EXPECT_EQ(spread("spread(0, 2)").cluster, R"({"pools":[{"name":"0"},{"name":"0"}]})");
   EXPECT_EQ(spread("spread(1, 0)").codes, "GPU0303");
 }

@@ -24,7 +24,8 @@ TEST(MaskSecrets, LeavesNamesReadable) {
        {"name: openshift-machine-api-gpu-pool-01", "path: layers/20-machines/MachineSet-A100.yaml",
         "type: p4d.24xlarge", "kind: NodeFeatureDiscovery", "x: gpuOperatorReleasesTable",
         "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "ami: ami-0a1b2c3d4e5f60718", "zone: Z0123456789ABCDEFGHIJ", "when: spec.gpuPools[0].machine.quotaCodeSpot2"}) {
+        "ami: ami-0a1b2c3d4e5f60718", "zone: Z0123456789ABCDEFGHIJ",
+        "when: spec.gpuPools[0].machine.quotaCodeSpot2"}) {
     EXPECT_EQ(mask_secrets(line), line);
   }
 }

@@ -81,9 +81,10 @@ TEST(Compare, RewritesTheLockFreely) {
 
 TEST(Summary, Counts) {
   EXPECT_EQ(summary({}), "no change");
-  EXPECT_EQ(summary({{Change::Kind::create, "a"}, {Change::Kind::create, "b"},
-                     {Change::Kind::remove, "c"}}),
-            "2 created, 1 removed");
+  EXPECT_EQ(
+      summary(
+          {{Change::Kind::create, "a"}, {Change::Kind::create, "b"}, {Change::Kind::remove, "c"}}),
+      "2 created, 1 removed");
 }
 
 TEST(LockFile, ReadsBackWhatItWrites) {
@@ -112,8 +113,9 @@ TEST(Secrets, AreRefusedWithoutBeingShown) {
   diag::Sink sink;
   yaml::Arena arena;
   const auto patterns = yaml::read(
-      sources.add_file("p", "key: {name: a private key, pattern: \"BEGIN [A-Z ]*PRIVATE KEY\"}\n"
-                            "token: {name: a token, pattern: \"tok-[a-z]{8}\"}\n"),
+      sources.add_file("p",
+                       "key: {name: a private key, pattern: \"BEGIN [A-Z ]*PRIVATE KEY\"}\n"
+                       "token: {name: a token, pattern: \"tok-[a-z]{8}\"}\n"),
       sources, arena, sink);
   ASSERT_TRUE(patterns.has_value());
   const ClusterFiles files{"clusters/prod/a",

@@ -44,7 +44,9 @@ TEST(Body, BuildsText) {
   EXPECT_EQ(make("a: \"${'}'}${\\\"{\\\"}\"\n"), R"({"a":"}{"})");
 }
 
-TEST(Body, RefusesNumbersInText) { EXPECT_EQ(make("a: x-${n}\n"), "GPU0302"); }
+TEST(Body, RefusesNumbersInText) {
+  EXPECT_EQ(make("a: x-${n}\n"), "GPU0302");
+}
 
 TEST(Body, ComputesKeys) {
   EXPECT_EQ(make("${who}: 1\nx-${who}: 2\n"), R"({"world":1,"x-world":2})");
@@ -56,7 +58,8 @@ TEST(Body, ComputesKeys) {
 TEST(Body, LeavesOut) {
   EXPECT_EQ(make("a: ${omit()}\nb: 1\n"), R"({"b":1})");
   EXPECT_EQ(make("a: [1, \"${omit()}\", 2]\n"), R"({"a":[1,2]})");
-  EXPECT_EQ(make("a: {$if: \"${n > 5}\", x: 1}\nb: {$if: \"${n < 5}\", x: 1}\n"), R"({"b":{"x":1}})");
+  EXPECT_EQ(make("a: {$if: \"${n > 5}\", x: 1}\nb: {$if: \"${n < 5}\", x: 1}\n"),
+            R"({"b":{"x":1}})");
   EXPECT_EQ(make("a:\n- {$if: \"${false}\", x: 1}\n- {x: 2}\n"), R"({"a":[{"x":2}]})");
   EXPECT_EQ(make("$if: ${false}\na: 1\n"), "omitted");
   EXPECT_EQ(make("a: ${null}\n"), R"({"a":null})");

@@ -31,7 +31,8 @@ Made run(const std::vector<std::string>& templates, const std::string& spec,
   files["providers/lab/provider.yaml"] =
       wrap("Provider", "  platform: true\n  builds: [lab]\n  templates: [" + names + "]\n");
   files["providers/lab/derive.yaml"] =
-      wrap("Derivation", "  rows: [{set: pools, value: spec.pools}, {set: name, value: metadata.name}]\n");
+      wrap("Derivation",
+           "  rows: [{set: pools, value: spec.pools}, {set: name, value: metadata.name}]\n");
   Lab lab(files);
   Made made;
   if (lab.platform != nullptr) {
@@ -90,7 +91,8 @@ TEST(Documents, OfTheIndexPhaseSeeTheLayers) {
     files: ${layer.files}
     owned: ${layer.kinds.map(k, k.ownedByOthers)}
     pools: ${layer.objects.map(o, o.pool)}
-)"}, "  pools: [{name: b}, {name: a}]\n", "{}",
+)"},
+                        "  pools: [{name: b}, {name: a}]\n", "{}",
                         {"{apiVersion: v1, kind: Secretless, metadata: {name: z}}"});
   EXPECT_EQ(made.files.at("layers/20-machines/list.yaml"),
             R"({"files":["widget-ns-one-a.yaml","widget-ns-one-b.yaml"],)"
@@ -145,7 +147,8 @@ TEST(Documents, TakeOverrides) {
   EXPECT_NE(made.files.at("layers/20-machines/widget-ns-one-a.yaml").find("\"size\":3"),
             std::string::npos)
       << made.report;
-  EXPECT_NE(made.files.at("layers/20-machines/widget-ns-one-a.yaml").find("\"example.com/prune\":\"none\""),
+  EXPECT_NE(made.files.at("layers/20-machines/widget-ns-one-a.yaml")
+                .find("\"example.com/prune\":\"none\""),
             std::string::npos);
   EXPECT_EQ(made.files.at("layers/20-machines/widget-ns-one-b.yaml").find("size"),
             std::string::npos);

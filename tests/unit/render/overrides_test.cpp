@@ -103,13 +103,20 @@ TEST(Overrides, MatchTheirTargets) {
   const Hits first = {"1", "null", "null"};
   const Hits second = {"null", "1", "null"};
   const std::vector<std::pair<std::string, Hits>> cases = {
-      {"{kind: ConfigMap}", first},          {"{kind: Widget}", second},
-      {"{name: b}", {}},                     {"{name: b-.*}", second},
-      {"{group: example.com}", second},      {"{group: \"\"}", first},
-      {"{version: v1}", {"1", "1", "null"}}, {"{pool: gpu}", second},
-      {"{namespace: x}", first},             {"{labelSelector: team=ml}", second},
-      {"{labelSelector: team!=ml}", first},  {"{labelSelector: \"team, !x\"}", {}},
-      {"{labelSelector: team}", second},     {"{kind: Raw}", {}},
+      {"{kind: ConfigMap}", first},
+      {"{kind: Widget}", second},
+      {"{name: b}", {}},
+      {"{name: b-.*}", second},
+      {"{group: example.com}", second},
+      {"{group: \"\"}", first},
+      {"{version: v1}", {"1", "1", "null"}},
+      {"{pool: gpu}", second},
+      {"{namespace: x}", first},
+      {"{labelSelector: team=ml}", second},
+      {"{labelSelector: team!=ml}", first},
+      {"{labelSelector: \"team, !x\"}", {}},
+      {"{labelSelector: team}", second},
+      {"{kind: Raw}", {}},
       {"{}", {"1", "1", "null"}},
   };
   for (const auto& [target, hits] : cases) {

@@ -19,9 +19,9 @@ struct Made {
 
 Made run(const std::string& rules, const std::string& spec, const std::string& facts = "{}") {
   Files files = lab();
-  files["providers/lab/derive.yaml"] =
-      wrap("Derivation", "  rows:\n    - {set: pools, value: spec.pools}\n"
-                         "    - {set: \"pools[].cores\", value: \"index\"}\n");
+  files["providers/lab/derive.yaml"] = wrap("Derivation",
+                                            "  rows:\n    - {set: pools, value: spec.pools}\n"
+                                            "    - {set: \"pools[].cores\", value: \"index\"}\n");
   files["providers/lab/rules.yaml"] = wrap("Rules", "  rules:\n" + rules);
   Lab lab(files);
   if (lab.platform != nullptr) {
@@ -33,8 +33,8 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
       const auto derived = derive::derive(*derivation, *blueprint, known, yaml::Node(),
                                           lab.library->sources(), lab.library->arena(), lab.sink);
       if (derived) {
-        check(*compiled, *blueprint, *derived, known, lab.library->sources(),
-              lab.library->arena(), lab.sink);
+        check(*compiled, *blueprint, *derived, known, lab.library->sources(), lab.library->arena(),
+              lab.sink);
       }
     }
   }
@@ -54,7 +54,8 @@ TEST(Rule, PointsAtTheBlueprintValue) {
       expected: one of ${catalog.machines.map(name, name).join(", ")}
       help: take `large`
       source: the test
-)", kSpec);
+)",
+                        kSpec);
   EXPECT_EQ(made.codes, "GPU2001") << made.report;
   EXPECT_EQ(made.report,
             "error[GPU2001]: unknown machine type `huge`\n"
@@ -75,7 +76,8 @@ TEST(Rule, FallsBackToTheItemWhenTheValueWasComputed) {
       check: pool.cores == 0
       at: pool.cores
       message: cores
-)", kSpec);
+)",
+                        kSpec);
   EXPECT_NE(made.report.find("warning[GPU2001]: cores\n --> blueprint.yaml:8:"), std::string::npos)
       << made.report;
 }
@@ -93,7 +95,8 @@ TEST(Rule, NestsLoops) {
       check: a.type == b.type
       at: b.type
       message: ${a.name} and ${b.name} differ
-)x", kSpec);
+)x",
+                        kSpec);
   EXPECT_NE(made.report.find("x and z differ"), std::string::npos) << made.report;
   EXPECT_EQ(made.codes, "GPU2001");
 }
@@ -108,11 +111,13 @@ TEST(Rule, IsSkippedWithoutItsFact) {
 }
 
 TEST(Rule, ReportsFaultsOfTheRuleItself) {
-  EXPECT_EQ(run("    - {code: GPU2001, severity: bad, check: \"true\", at: \"1\", message: m}\n", "")
-                .codes,
-            "GPU0408");
-  EXPECT_EQ(run("    - {code: X1, severity: error, check: \"true\", at: \"1\", message: m}\n", "").codes,
-            "GPU0408");
+  EXPECT_EQ(
+      run("    - {code: GPU2001, severity: bad, check: \"true\", at: \"1\", message: m}\n", "")
+          .codes,
+      "GPU0408");
+  EXPECT_EQ(
+      run("    - {code: X1, severity: error, check: \"true\", at: \"1\", message: m}\n", "").codes,
+      "GPU0408");
   EXPECT_EQ(run("    - {code: GPU2001, severity: error, check: \"true\", at: \"1\", message: m, "
                 "chek: a}\n",
                 "")
@@ -121,9 +126,10 @@ TEST(Rule, ReportsFaultsOfTheRuleItself) {
   const std::string twice =
       "    - {code: GPU2001, severity: error, check: \"true\", at: \"1\", message: m}\n";
   EXPECT_EQ(run(twice + twice, "").codes, "GPU0408");
-  EXPECT_EQ(run("    - {code: GPU2001, severity: error, check: spec.sise, at: \"1\", message: m}\n", "")
-                .codes,
-            "GPU0302");
+  EXPECT_EQ(
+      run("    - {code: GPU2001, severity: error, check: spec.sise, at: \"1\", message: m}\n", "")
+          .codes,
+      "GPU0302");
 }
 
 }  // namespace

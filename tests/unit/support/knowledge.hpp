@@ -89,7 +89,8 @@ inline Files lab() {
   rows:
     - {type: small, cores: 4, source: test}
     - {type: large, cores: 16, source: test}
-)", "machines")},
+)",
+                                                  "machines")},
       {"providers/lab/kinds.yaml", wrap("Kinds", R"(  annotations:
     confirm: {example.com/prune: confirm}
     custom: {example.com/prune: custom, example.com/custom: "true"}
@@ -115,7 +116,8 @@ class Lab {
   std::optional<blueprint::Blueprint> blueprint(const std::string& spec) {
     const std::string text =
         "apiVersion: gpuctl.dev/v1alpha1\nkind: Blueprint\nmetadata: {name: one}\nspec:\n"
-        "  platform: lab\n" + spec;
+        "  platform: lab\n" +
+        spec;
     const diag::FileId file = library->sources().add_file("blueprint.yaml", text);
     return blueprint::load(
         file, [this](const std::string&, diag::Origin, diag::Sink&) { return platform; },
