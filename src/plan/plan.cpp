@@ -85,7 +85,9 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
   }
   if (old != nullptr) {
     std::map<const render::Withheld*, std::vector<std::string>> waiting;
-    for (const auto& [path, lock] : old->files) {
+    for (const auto& entry : old->files) {
+      const std::string& path = entry.first;
+      const LockedFile& lock = entry.second;
       if (wanted.files.contains(path)) continue;
       const auto waits = std::find_if(withheld.begin(), withheld.end(), [&](const auto& item) {
         return item.template_name == lock.made_by;

@@ -69,9 +69,8 @@ struct Fault {
 class Instance {
  public:
   /// `resolve` empty: secrets are left out.
-  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sources& sources,
-           diag::Sink& sink)
-      : arena_(arena), resolve_(resolve), sources_(sources), sink_(sink) {}
+  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sink& sink)
+      : arena_(arena), resolve_(resolve), sink_(sink) {}
 
   /// The document; nothing when it was omitted or a fault happened.
   std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
@@ -87,7 +86,6 @@ class Instance {
 
   yaml::Arena& arena_;
   const ResolveSecret& resolve_;
-  diag::Sources& sources_;
   diag::Sink& sink_;
   std::optional<Fault> fault_;
 };

@@ -34,7 +34,7 @@ class Renderer {
                                 cluster_.facts};
     std::vector<cel::Value> values = inputs.values();
     if (made_by.index) values.emplace_back(*layers);
-    Instance instance(arena_, resolve_, sources_, sink_);
+    Instance instance(arena_, resolve_, sink_);
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
       if (!include) {
@@ -55,7 +55,7 @@ class Renderer {
       values.resize(count);
       return;
     }
-    Instance instance(arena_, resolve_, sources_, sink_);
+    Instance instance(arena_, resolve_, sink_);
     const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
       fault(made_by, *instance.fault(), "");
@@ -70,7 +70,7 @@ class Renderer {
   }
 
   void document(const Template& made_by, std::vector<cel::Value>& values) {
-    Instance instance(arena_, resolve_, sources_, sink_);
+    Instance instance(arena_, resolve_, sink_);
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
