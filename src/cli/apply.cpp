@@ -35,7 +35,7 @@ class Apply {
     repository_ = git::Repository::open_or_create(options_.repository, first_branch, created, sink);
     report_.show(sink, diag::Sources());
     if (!repository_) return kFindings;
-    if (created) report_.say("created the repository " + options_.repository);
+    created_ = created;
     branch_ = options_.branch.empty() ? repository_->head_branch() : options_.branch;
     if (branch_.empty()) branch_ = first_branch;
     for (int attempt = 0; attempt < kMostTries; ++attempt) {
@@ -125,6 +125,7 @@ class Apply {
     report_.show(sink, diag::Sources());
     if (made.status == git::CommitStatus::committed) {
       constexpr std::size_t kShortId = 12;
+      if (created_) report_.say("created the repository " + options_.repository);
       printed += "committed " + made.id.substr(0, kShortId) + " to " + branch_ + " of " +
                  options_.repository + "\n";
       if (!print(printed)) return git::CommitStatus::failed;
@@ -178,6 +179,7 @@ class Apply {
   Report& report_;
   std::optional<git::Repository> repository_;
   std::string branch_;
+  bool created_ = false;
 };
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {

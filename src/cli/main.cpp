@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
 
@@ -23,24 +24,56 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-// Usage errors in our own form; the library's text says what, we add the way out.
+// Long options of a command and, because they may stand anywhere, of the program.
+std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* owner : {&app, &command}) {
+    for (const CLI::Option* option : owner->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// Usage errors in our own form: the library's text where it is good enough, and the way out.
 int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global,
                 const std::vector<std::string>& arguments) {
-  diag::Sink sink;
-  std::string message = error.what();
-  while (message.ends_with('\n')) message.pop_back();
-  diag::Diagnostic& diagnostic = sink.error(kUsage, diag::kNoOrigin, message);
   const CLI::App* command = &app;
+  std::string path = app.get_name();
+  std::string unknown;  // the first word that is no command where one must stand
   for (const std::string& argument : arguments) {
+    if (argument.starts_with('-')) continue;
     const std::vector<const CLI::App*> commands = command->get_subcommands(
         [&](const CLI::App* candidate) { return candidate->get_name() == argument; });
     if (commands.empty()) {
-      if (!argument.starts_with('-')) diagnostic.did_you_mean(argument, command_names(*command));
+      if (!command_names(*command).empty()) unknown = argument;
       break;
     }
     command = commands.front();
+    path += " " + command->get_name();
   }
-  diagnostic.suggest("see `" + command->get_display_name() + " --help`");
+  std::string message = error.what();
+  while (message.ends_with('\n')) message.pop_back();
+  if (!message.empty() && message[0] >= 'A' && message[0] <= 'Z' &&
+      !(message.size() > 1 && message[1] >= 'A' && message[1] <= 'Z')) {
+    message[0] = static_cast<char>(message[0] - 'A' + 'a');
+  }
+  diag::Sink sink;
+  if (!unknown.empty()) {
+    sink.error(kUsage, diag::kNoOrigin, "unknown command `" + unknown + "`")
+        .expect("one of " + base::join(command_names(*command), ", "))
+        .did_you_mean(unknown, command_names(*command))
+        .suggest("see `" + path + " --help`");
+  } else if (const std::size_t colon = message.find(": ");
+             error.get_name() == "ExtrasError" && colon != std::string::npos) {
+    const std::string words = message.substr(colon + 2);
+    const std::string first = words.substr(0, words.find(' '));
+    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + first + "`")
+        .did_you_mean(first, option_names(app, *command))
+        .suggest("see `" + path + " --help`");
+  } else {
+    sink.error(kUsage, diag::kNoOrigin, message).suggest("see `" + path + " --help`");
+  }
   Report report(global);
   report.show(sink, diag::Sources());
   return kUsageError;
