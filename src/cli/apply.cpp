@@ -41,13 +41,11 @@ class Apply {
     for (int attempt = 0; attempt < kMostTries; ++attempt) {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
-      report_.summarise();
       return status == git::CommitStatus::failed ? kFindings : kOk;
     }
     diag::Sink moved;
     git::report_moved(branch_, kMostTries, moved);
     report_.show(moved, diag::Sources());
-    report_.summarise();
     return kFindings;
   }
 

@@ -55,7 +55,7 @@ void Report::say(const std::string& line) const {
   if (!json_) std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-void Report::summarise() const {
+Report::~Report() {
   if (json_ || errors_ + warnings_ == 0) return;
   std::string line;
   if (errors_ != 0) line = counted(errors_, "error");

@@ -22,16 +22,18 @@ struct GlobalOptions {
   bool verbose = false;
 };
 
-/// Shows diagnostics on standard error as the global options say, and counts.
+/// Shows diagnostics on standard error as the global options say, and counts. At its end it says
+/// "2 errors, 1 warning" when there was anything.
 class Report {
  public:
   explicit Report(const GlobalOptions& options);
+  ~Report();
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
 
   void show(const diag::Sink& sink, const diag::Sources& sources);
   /// A message for people on standard error; silent with `--format json`.
   void say(const std::string& line) const;
-  /// "2 errors, 1 warning" when there was anything.
-  void summarise() const;
   std::size_t errors() const { return errors_; }
   std::size_t warnings() const { return warnings_; }
 

@@ -65,7 +65,8 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
         .did_you_mean(unknown, command_names(*command))
         .suggest("see `" + path + " --help`");
   } else if (const std::size_t colon = message.find(": ");
-             error.get_name() == "ExtrasError" && colon != std::string::npos) {
+             error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
+             colon != std::string::npos) {
     const std::string words = message.substr(colon + 2);
     const std::string first = words.substr(0, words.find(' '));
     sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + first + "`")

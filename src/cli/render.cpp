@@ -146,7 +146,6 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
   if (good && tree) good = write_tree(options, results, *tree, report);
   if (good && options.to_stdout) good = print_documents(results);
   if (good && !options.install_dir.empty()) good = write_secrets(options, results, report);
-  report.summarise();
   return good ? kOk : kFindings;
 }
 

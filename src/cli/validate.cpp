@@ -38,7 +38,6 @@ int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
              (choice.kept ? " (kept)" : "") + "\n";
     }
   }
-  report.summarise();
   if (!print(out)) return kFindings;
   return good ? kOk : kFindings;
 }
