@@ -5,11 +5,10 @@
 
 namespace gpuctl::catalog {
 
-inline constexpr std::string_view kKnowledgeFile = "GPU0401";  // malformed knowledge file
-inline constexpr std::string_view kUnknownName = "GPU0402";    // knowledge names what is not there
-inline constexpr std::string_view kUnknownPlatform =
-    "GPU0403";                                            // blueprint names no known platform
-inline constexpr std::string_view kTableRow = "GPU0404";  // faulty row of a catalogue table
-inline constexpr std::string_view kShadowed = "GPU0405";  // a shadowed built-in file changed
+inline constexpr std::string_view kKnowledgeFile = "GPU0401";    // malformed knowledge file
+inline constexpr std::string_view kUnknownName = "GPU0402";      // names what is not there
+inline constexpr std::string_view kUnknownPlatform = "GPU0403";  // no platform of that name
+inline constexpr std::string_view kTableRow = "GPU0404";         // faulty row of a table
+inline constexpr std::string_view kShadowed = "GPU0405";         // shadowed built-in file changed
 
 }  // namespace gpuctl::catalog

@@ -20,7 +20,7 @@ namespace gpuctl::catalog {
 
 /// One file as it goes into an image.
 struct ImageFile {
-  std::string name;  // "providers/aws/rules.yaml"
+  std::string name;  // "providers/name/rules.yaml"
   std::string text;
   yaml::Node tree;  // origins as `sources` numbers them
 };

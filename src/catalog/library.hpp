@@ -16,7 +16,7 @@ namespace gpuctl::catalog {
 
 /// A file that replaces a built-in one, or adds one.
 struct Overlay {
-  std::string path;  // "providers/aws/rules.yaml"
+  std::string path;  // "providers/name/rules.yaml"
   std::string name;  // as shown to the user: the path on disk
   std::string text;
 };

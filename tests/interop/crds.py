@@ -22,6 +22,7 @@ def lines_of(cluster):
     text = "".join((cluster / name).read_text() for name in ("gpuctl.lock", "cluster.yaml")
                    if (cluster / name).exists())
     lines = set(re.findall(r"\bv(\d+\.\d+)(?:\.\d+)?\b", text))
+    lines.update(re.findall(r"^gpuOperator: \"?(\d+\.\d+)", text, re.M))
     found = []
     for folder in sorted((SCHEMAS / "nvidia").iterdir()):
         match = re.fullmatch(r"[a-z-]+-v(\d+\.\d+)\.\d+", folder.name)
