@@ -24,6 +24,7 @@ from support.program import Tally, arguments, environment, read_tree, run, sampl
 REFERENCE = re.compile(r"(?P<key>\w+):\s*(?:\{\s*|\n\s+)(?P<way>env|file):\s*"
                        r"(?P<quote>[\"']?)(?P<where>[^\s\"',}]+)(?P=quote)")
 INJECTED = "install-config.yaml"
+SECRET_FIELDS = ("pullSecret", "sshKey")
 
 
 class Planted:
@@ -101,8 +102,23 @@ def check_run(tally, scene, what, command, want, umask=0o022):
     look(tally, scene, f"{what}, stderr", done.stderr)
 
 
+def without_secrets(text):
+    """An install-config's text without its secret fields, whatever form their scalars have."""
+    kept, skipping = [], False
+    for line in text.splitlines(keepends=True):
+        if re.match(rf"({'|'.join(SECRET_FIELDS)}):", line):
+            skipping = True
+        elif not line.startswith((" ", "\n")):
+            skipping = False
+        if not skipping:
+            kept.append(line)
+    return "".join(kept)
+
+
 def check_private(tally, scene, what):
-    """The injected file holds every secret, and nothing else in the directory tree does."""
+    """The injected file holds every secret, and nothing else in the directory tree does.
+
+    Without its secret fields it is the committed file, byte for byte."""
     found = sorted(scene.private.rglob("*"))
     injected = [path for path in found if path.name == INJECTED]
     if not tally.check(len(injected) == 1, f"{what}: {len(injected)} injected files"):
@@ -110,6 +126,11 @@ def check_private(tally, scene, what):
     for planted in scene.planted:
         tally.check(planted.shows_in(injected[0].read_bytes()),
                     f"{what}: {planted.marker} is missing in the injected file")
+    committed = [path for path in scene.out.rglob(INJECTED)]
+    if tally.check(len(committed) == 1, f"{what}: {len(committed)} committed install-configs"):
+        plain = committed[0].read_text()
+        tally.check(without_secrets(injected[0].read_text()) == plain != injected[0].read_text(),
+                    f"{what}: the injected file differs from the committed one in more than secrets")
     for path in [scene.private, *found]:
         mode = stat.S_IMODE(path.stat().st_mode)
         tally.check(mode == (0o700 if path.is_dir() else 0o600), f"{what}: {path.name} is {mode:o}")
