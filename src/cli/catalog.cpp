@@ -34,6 +34,17 @@ std::string cell(const yaml::Node& value) {
   }
 }
 
+// "memoryGib" -> "MEMORY-GIB", as listings of the field name their columns.
+std::string title(std::string_view column) {
+  std::string out;
+  for (const char c : column) {
+    const bool lower = c >= 'a' && c <= 'z';
+    if (!lower && c >= 'A' && c <= 'Z' && !out.empty()) out += '-';
+    out += lower ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return out;
+}
+
 std::string as_table(const catalog::Table& table) {
   // The source of each row is for `-o json`; people compare the figures.
   std::vector<std::string> columns;
@@ -41,13 +52,7 @@ std::string as_table(const catalog::Table& table) {
   if (columns.empty()) columns = table.columns;
   std::vector<std::vector<std::string>> cells;
   std::vector<std::string> header;
-  for (const std::string& column : columns) {
-    std::string upper = column;
-    std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
-      return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    });
-    header.push_back(std::move(upper));
-  }
+  for (const std::string& column : columns) header.push_back(title(column));
   cells.push_back(std::move(header));
   for (const yaml::Entry& row : table.rows.entries()) {
     std::vector<std::string> line;
