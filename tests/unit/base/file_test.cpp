@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/stat.h>
+#include <filesystem>
 
 #include "scratch.hpp"
 
@@ -32,8 +34,11 @@ TEST(ReadFile, RefusesWhatIsTooBig) {
   const FileError error = error_of(read_file(scratch / "f", 4));
   EXPECT_EQ(error.code, EFBIG);
   EXPECT_EQ(error.text, "is over 4 bytes");
-  // A size of 0 in the directory entry is no reason to read without end.
-  EXPECT_EQ(error_of(read_file("/proc/self/maps", 16)).code, EFBIG);
+  // A size of 0 in the directory entry is no reason to read without end. (A bare root may have no
+  // /proc.)
+  if (std::filesystem::exists("/proc/self/maps")) {
+    EXPECT_EQ(error_of(read_file("/proc/self/maps", 16)).code, EFBIG);
+  }
 }
 
 TEST(ReadFile, RefusesWhatIsNoFile) {
