@@ -74,7 +74,7 @@ class Apply {
     }
     std::vector<Planned> plans;
     for (const Result& result : results) plans.push_back(plan_cluster(result, tip, sink));
-    if (sink.has_errors()) {
+    if (sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
       report_.show(sink, diag::Sources());
       report_.say("nothing was committed");
       return git::CommitStatus::failed;
@@ -95,8 +95,12 @@ class Apply {
       if (!blobs.contains(prefix + path)) return std::nullopt;
       return repository_->read(tip, prefix + path, sink);
     };
-    return {&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
-                                   present, result.rendered.withheld, {options_.take_over}, sink)};
+    Planned planned{
+        &result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
+                               result.rendered.withheld, {options_.take_over}, sink)};
+    plan::warn_removals(planned.changes, result.files.directory, present,
+                        *result.blueprint->platform, sink);
+    return planned;
   }
 
   git::CommitStatus commit(const std::vector<Planned>& plans, const std::string& tip,

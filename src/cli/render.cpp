@@ -53,6 +53,8 @@ bool write_tree(const RenderOptions& options, std::vector<Result>& results, base
     work.push_back(
         {&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
                                 present, result.rendered.withheld, {options.take_over}, sink)});
+    plan::warn_removals(work.back().changes, result.files.directory, present,
+                        *result.blueprint->platform, sink);
   }
   if (failure) unwritable(*failure, sink);
   if (!sink.has_errors()) {

@@ -48,6 +48,11 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
                             const std::vector<render::Withheld>& withheld, const Options& options,
                             diag::Sink& sink);
 
+/// Warns (GPU0616) of removed objects whose kind is protected: engines do not prune them unasked,
+/// so they live on, and cost money, until somebody removes them.
+void warn_removals(const std::vector<Change>& changes, const std::string& directory,
+                   const Present& present, const catalog::Platform& platform, diag::Sink& sink);
+
 /// "3 created, 1 updated"; "no change" when empty.
 std::string summary(const std::vector<Change>& changes);
 

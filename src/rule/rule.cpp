@@ -5,6 +5,7 @@
 
 #include "derive/environment.hpp"
 #include "rule/codes.hpp"
+#include "yaml/emit.hpp"
 
 namespace gpuctl::rule {
 
@@ -72,12 +73,9 @@ class Compiler {
     }
     rule.severity = *severity;
     rule.source = written.get("source").as_string();
-    rule.environment = base_;
-    if (written.find("forEach") != nullptr) {
-      auto extended = std::make_shared<cel::Environment>(*base_);
-      add_loops(written, rule, *extended);
-      rule.environment = std::move(extended);
-    }
+    const Loops& loops = loops_of(written);
+    rule.loops = loops.loops;
+    rule.environment = loops.environment;
     if (const yaml::Node* when = written.find("when")) {
       rule.when = cel::compile_bare(*when, *rule.environment, sources_, sink_);
     }
@@ -95,17 +93,31 @@ class Compiler {
   }
 
  private:
-  void add_loops(const yaml::Node& written, Rule& rule, cel::Environment& environment) {
-    for (const yaml::Entry& loop : written.get("forEach").entries()) {
+  struct Loops {
+    std::vector<Rule::Loop> loops;
+    std::shared_ptr<const cel::Environment> environment;
+  };
+
+  // Most rules loop over the same few lists: each `forEach` is compiled once.
+  const Loops& loops_of(const yaml::Node& written) {
+    const yaml::Node for_each = written.get("forEach");
+    const auto [found, added] = loops_.try_emplace(yaml::emit_json(for_each));
+    Loops& out = found->second;
+    if (!added) return out;
+    auto environment = std::make_shared<cel::Environment>(*base_);
+    for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
-                          cel::compile_bare(loop.value, environment, sources_, sink_)};
+                          cel::compile_bare(loop.value, *environment, sources_, sink_)};
       cel::Type element;
       if (compiled.list) element = cel::type_of(*compiled.list.program).element();
-      environment.variables.push_back({compiled.variable, element});
-      rule.loops.push_back(std::move(compiled));
+      environment->variables.push_back({compiled.variable, element});
+      out.loops.push_back(std::move(compiled));
     }
+    out.environment = std::move(environment);
+    return out;
   }
 
+  std::map<std::string, Loops> loops_;
   std::shared_ptr<const cel::Environment> base_;
   bool thorough_;
   diag::Sources& sources_;
