@@ -136,7 +136,6 @@ class Loader {
     if (!spec.is_map()) return std::nullopt;
     Table table;
     table.name = library_.file(path)->get({"metadata", "name"}).as_string();
-    table.title = spec.get("title").as_string();
     table.key = spec.get("key").as_string();
     table.provider = folder;
     table.display = spec.get("display");

@@ -16,7 +16,6 @@ namespace gpuctl::catalog {
 /// A catalogue table.
 struct Table {
   std::string name;
-  std::string title;
   std::string key;                   // the column that identifies a row
   std::string provider;              // folder it comes from
   std::vector<std::string> columns;  // in written order

@@ -54,11 +54,6 @@ Expression compile_part(const yaml::Node& scalar, std::string_view text, std::ui
 
 }  // namespace
 
-bool Text::is_constant() const {
-  return std::none_of(parts.begin(), parts.end(),
-                      [](const Part& part) { return static_cast<bool>(part.expression); });
-}
-
 bool has_expression(std::string_view text) {
   return text.find(kOpen) != std::string_view::npos;
 }

@@ -33,7 +33,6 @@ struct Text {
 
   /// True when the scalar is exactly one `${...}`: the value keeps its type.
   bool is_whole() const { return parts.size() == 1 && parts.front().expression; }
-  bool is_constant() const;
 };
 
 /// True when `text` contains `${`, so that it must be compiled as a template.

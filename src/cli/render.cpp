@@ -178,11 +178,10 @@ void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "Example:\n"
       "  gpuctl render cluster.yaml -o out\n"
       "  gpuctl render cluster.yaml --stdout | less\n");
-  command->callback([options, &global, &exit_code, command] {
+  command->callback([options, &global, &exit_code] {
     if (options->output.empty() && !options->to_stdout && options->install_dir.empty()) {
       throw CLI::ValidationError("render", "say where to: -o DIR or --stdout");
     }
-    (void)command;
     exit_code = run_render(*options, global);
   });
 }

@@ -38,7 +38,7 @@ class Renderer {
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
       if (!include) {
-        fault(made_by, *instance.fault(), "");
+        fault(made_by, *instance.fault());
         return;
       }
       if (!include->is_node() || !include->node().as_boolean()) return;
@@ -58,7 +58,7 @@ class Renderer {
     Instance instance(arena_, resolve_, sink_);
     const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
-      fault(made_by, *instance.fault(), "");
+      fault(made_by, *instance.fault());
       return;
     }
     if (!list->is_node()) return;
@@ -74,7 +74,7 @@ class Renderer {
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
-        fault(made_by, *instance.fault(), "");
+        fault(made_by, *instance.fault());
         return;
       }
       values.push_back(std::move(*made));
@@ -93,7 +93,7 @@ class Renderer {
     const std::size_t errors_before = sink_.error_count();
     const std::optional<yaml::Node> body = instance.make(*content_->body, values);
     if (instance.fault()) {
-      fault(made_by, *instance.fault(), document.path);
+      fault(made_by, *instance.fault());
       return;
     }
     if (!body || sink_.error_count() != errors_before) return;
@@ -106,7 +106,7 @@ class Renderer {
             const std::vector<cel::Value>& values, std::string& out) {
     const std::optional<cel::Value> made = instance.value(text, values);
     if (!made) {
-      fault(made_by, *instance.fault(), "");
+      fault(made_by, *instance.fault());
       return false;
     }
     if (made->is_node()) out = made->node().as_string();
@@ -135,11 +135,10 @@ class Renderer {
     return true;
   }
 
-  void fault(const Template& made_by, const Fault& fault, const std::string& path) {
+  void fault(const Template& made_by, const Fault& fault) {
     if (fault.error.path.starts_with(kFactsPrefix)) {
       Withheld withheld;
       withheld.template_name = made_by.path;
-      withheld.path = path;
       withheld.fact = fault.error.path.substr(kFactsPrefix.size());
       // The nearest schema above that says where the fact comes from.
       for (std::string at = withheld.fact; withheld.obtain.empty() && !at.empty();) {
@@ -284,7 +283,6 @@ void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform&
       Document document;
       document.layer = manifest.layer;
       document.body = body;
-      document.extra = true;
       document.origin = body.origin();
       document.kind =
           platform.kind(body.get("apiVersion").as_string(), body.get("kind").as_string());

@@ -16,7 +16,6 @@ struct Document {
   std::string pool;
   yaml::Node body;
   bool raw = false;
-  bool extra = false;  // from extraManifests
   const catalog::KindFacts* kind = nullptr;
   SchemaRef schema_of;
   const Template* made_by = nullptr;
@@ -27,7 +26,6 @@ struct Document {
 /// A document that waits for a fact.
 struct Withheld {
   std::string template_name;
-  std::string path;  // when it could be computed
   std::string fact;  // "infraID"
   std::string obtain;
 };

@@ -136,7 +136,6 @@ class TemplateCompiler {
     }
     auto out = std::make_unique<Template>();
     out->path = path;
-    out->name = tree.get({"metadata", "name"}).as_string();
     out->origin = tree.get({"metadata", "name"}).origin();
     const std::string_view phase = spec.get("phase").as_string();
     if (!phase.empty() && phase != "documents" && phase != "index") {

@@ -32,8 +32,7 @@ struct Content {
 
 class Template {
  public:
-  std::string path;  // "templates/area/name.yaml"
-  std::string name;
+  std::string path;    // "templates/area/name.yaml"
   bool index = false;  // phase: index
   bool raw = false;
   std::optional<cel::Text> include_when;

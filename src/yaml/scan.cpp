@@ -133,15 +133,21 @@ class Walk {
         value_end_ = at_;
         end_ = at_ + 1;
         return done() ? Match::yes : Match::no;
-      } else if (is_blank(c) || break_at(at_) != 0) {
-        if (!space()) return Match::no;
-      } else {
-        if (!take(text_.substr(at_, 1), at_)) return Match::no;
-        ++at_;
+      } else if (!quoted_character()) {
+        return Match::no;
       }
     }
     end_ = at_;
     return Match::unterminated;
+  }
+
+  // What both kinds of quotes hold besides their own escapes: white space, or a character that
+  // stands for itself.
+  bool quoted_character() {
+    if (is_blank(text_[at_]) || break_at(at_) != 0) return space();
+    if (!take(text_.substr(at_, 1), at_)) return false;
+    ++at_;
+    return true;
   }
 
   Match double_quoted() {
@@ -156,11 +162,8 @@ class Walk {
       if (c == '\\') {
         if (at_ + 1 >= text_.size()) break;
         if (!escape()) return Match::no;
-      } else if (is_blank(c) || break_at(at_) != 0) {
-        if (!space()) return Match::no;
-      } else {
-        if (!take(text_.substr(at_, 1), at_)) return Match::no;
-        ++at_;
+      } else if (!quoted_character()) {
+        return Match::no;
       }
     }
     end_ = at_;

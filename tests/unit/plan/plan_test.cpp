@@ -69,7 +69,7 @@ TEST(Compare, ProtectsWhatIsNotOurs) {
 }
 
 TEST(Compare, StopsWhenAManagedFileIsWithheld) {
-  const std::vector<render::Withheld> withheld = {{"template-of-a", "", "infraID", "ask"}};
+  const std::vector<render::Withheld> withheld = {{"template-of-a", "infraID", "ask"}};
   const Compared stopped = run({}, {{"a", "1"}}, {{"a", "1"}}, {}, withheld);
   EXPECT_EQ(stopped.codes, "GPU0614");
   EXPECT_EQ(stopped.changes, "");
