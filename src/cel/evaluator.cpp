@@ -10,8 +10,13 @@
 
 namespace gpuctl::cel {
 
-Evaluator::Evaluator(const Program& program, std::span<const Value> variables, yaml::Arena& arena)
-    : program_(program), variables_(variables), arena_(arena), locals_(program.local_count) {}
+Evaluator::Evaluator(const Program& program, std::span<const Value> variables, yaml::Arena& arena,
+                     std::vector<yaml::Origin>* reads)
+    : program_(program),
+      variables_(variables),
+      arena_(arena),
+      locals_(program.local_count),
+      reads_(reads) {}
 
 bool Evaluator::fail(const Code& code, std::string message, EvalError::Kind kind) {
   error_.kind = kind;
@@ -43,9 +48,11 @@ bool Evaluator::run(const Code& code, Value& out) {
         return fail(code, "no value for `" + print(*code.expr) + "`");
       }
       out = variables_[code.slot];
+      if (out.is_node()) note(out.node());
       return true;
     case Op::local:
       out = locals_[code.slot];
+      if (out.is_node()) note(out.node());
       return true;
     case Op::select:
       return select(code, out);
@@ -143,6 +150,7 @@ bool Evaluator::missing_key(const Code& code, const std::string& key) {
 bool Evaluator::select(const Code& code, Value& out) {
   if (const yaml::Node* found = peek(code)) {
     out = *found;
+    note(*found);
     return true;
   }
   Value target;
@@ -153,6 +161,7 @@ bool Evaluator::select(const Code& code, Value& out) {
   }
   const yaml::Node* found = target.node().find(code.text);
   if (found == nullptr) return missing_key(code, "`" + std::string(code.text) + "`");
+  note(*found);
   take(code.args[0], *found, out);
   return true;
 }
@@ -172,7 +181,9 @@ bool Evaluator::has(const Code& code, Value& out) {
     return fail(code,
                 "cannot select field `" + std::string(code.text) + "` of " + type_name_of(*node));
   }
-  out = yaml::Node::boolean(node->find(code.text) != nullptr);
+  const yaml::Node* found = node->find(code.text);
+  note(found == nullptr ? *node : *found);
+  out = yaml::Node::boolean(found != nullptr);
   return true;
 }
 
@@ -228,6 +239,7 @@ bool Evaluator::index(const Code& code, Value& out) {
     if (values != nullptr) {
       out = values->items[at];
     } else {
+      note(target.node().items()[at]);
       take(code.args[0], target.node().items()[at], out);
     }
     return true;
@@ -239,6 +251,7 @@ bool Evaluator::index(const Code& code, Value& out) {
   const yaml::Node* found = key.node().is_string() ? target.node().find(key.node().as_string())
                                                    : target.node().find(key.node());
   if (found == nullptr) return missing_key(code, describe_key(key.node()));
+  note(*found);
   take(code.args[0], *found, out);
   return true;
 }

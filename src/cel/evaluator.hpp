@@ -12,7 +12,9 @@ namespace gpuctl::cel {
 /// One evaluation: the values of the variables, the loop variables, the budget, the first error.
 class Evaluator {
  public:
-  Evaluator(const Program& program, std::span<const Value> variables, yaml::Arena& arena);
+  /// `reads`, when not null, receives the origins of all nodes that are looked at.
+  Evaluator(const Program& program, std::span<const Value> variables, yaml::Arena& arena,
+            std::vector<yaml::Origin>* reads);
 
   /// False on an error, which is then in error().
   bool run(const Code& code, Value& out);
@@ -20,6 +22,9 @@ class Evaluator {
 
  private:
   // evaluator.cpp
+  void note(const yaml::Node& node) {
+    if (reads_ != nullptr) reads_->push_back(node.origin());
+  }
   const yaml::Node* peek(const Code& code) const;
   void take(const Code& from, const yaml::Node& part, Value& out);
   bool constant(const Code& code, Value& out);
@@ -46,6 +51,7 @@ class Evaluator {
   struct Range;
   bool macro(const Code& code, Value& out);
   bool test(const Code& code, bool& result);
+  bool keeps(const Code& code, bool& keep);
   bool quantifier(const Code& code, const Range& range, Value& out);
   bool collect_list(const Code& code, const Range& range, Value& out);
   bool collect_map(const Code& code, const Range& range, Value& out);
@@ -61,6 +67,7 @@ class Evaluator {
   std::span<const Value> variables_;
   yaml::Arena& arena_;
   std::vector<Value> locals_;
+  std::vector<yaml::Origin>* reads_;
   std::uint64_t steps_left_ = kMostSteps;
   EvalError error_;
 };

@@ -69,6 +69,14 @@ bool Evaluator::test(const Code& code, bool& result) {
   return true;
 }
 
+/// The test of a filter. An item that is left out is no source of the result.
+bool Evaluator::keeps(const Code& code, bool& keep) {
+  const std::size_t read = reads_ == nullptr ? 0 : reads_->size();
+  if (!test(code.args[1], keep)) return false;
+  if (!keep && reads_ != nullptr) reads_->resize(read);
+  return true;
+}
+
 bool Evaluator::quantifier(const Code& code, const Range& range, Value& out) {
   const bool one = code.macro == Macro::exists_one;
   const bool absorbing = code.macro == Macro::exists;  // the answer that one item alone decides
@@ -107,7 +115,7 @@ bool Evaluator::collect_list(const Code& code, const Range& range, Value& out) {
     bind(code, range, i);
     if (filter || code.filtered) {
       bool keep = false;
-      if (!test(code.args[1], keep)) return false;
+      if (!keeps(code, keep)) return false;
       if (!keep) continue;
     }
     if (filter) {
@@ -136,7 +144,7 @@ bool Evaluator::collect_map(const Code& code, const Range& range, Value& out) {
     bind(code, range, i);
     if (code.filtered) {
       bool keep = false;
-      if (!test(code.args[1], keep)) return false;
+      if (!keeps(code, keep)) return false;
       if (!keep) continue;
     }
     Value item;

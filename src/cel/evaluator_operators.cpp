@@ -233,6 +233,8 @@ bool Evaluator::concat(const Code& code, Value& out) {
         return fail(code, "operator `+` cannot take string and " + type_name_of(value));
       }
       node = &value.node();
+    } else {
+      note(*node);
     }
     if (!node->is_string()) {
       return fail(code, "operator `+` cannot take string and " + type_name_of(*node));

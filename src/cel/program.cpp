@@ -63,8 +63,9 @@ std::vector<std::string> variables_of(const Program& program) {
   return program.reads;
 }
 
-Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena) {
-  Evaluator evaluator(program, values, arena);
+Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,
+                 std::vector<yaml::Origin>* reads) {
+  Evaluator evaluator(program, values, arena, reads);
   Outcome outcome;
   if (!evaluator.run(program.code, outcome.value)) {
     outcome.value = Value();

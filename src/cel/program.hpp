@@ -133,7 +133,9 @@ std::vector<std::string> variables_of(const Program& program);
 /// Evaluates; `values[i]` belongs to `environment.variables[i]`. A value that is just selected
 /// keeps its origin (so that a diagnostic can point at the input it came from); computed values
 /// have none. The result lives in `arena` or in what `values` live in; it never refers to the
-/// program. Thread-safe for a shared program with distinct arenas.
-Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena);
+/// program. Thread-safe for a shared program with distinct arenas. `reads`, when not null, receives
+/// the origins of all nodes that were looked at.
+Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,
+                 std::vector<yaml::Origin>* reads = nullptr);
 
 }  // namespace gpuctl::cel

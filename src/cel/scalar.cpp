@@ -139,10 +139,11 @@ diag::Diagnostic& report(const EvalError& error, const Expression& expression,
                     place(expression, error.begin, error.end, sources), error.message);
 }
 
-TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena) {
+TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena,
+                     std::vector<yaml::Origin>* reads) {
   if (text.is_whole()) {
     const Expression& expression = text.parts.front().expression;
-    Outcome outcome = evaluate(*expression.program, values, arena);
+    Outcome outcome = evaluate(*expression.program, values, arena, reads);
     return {std::move(outcome.value), std::move(outcome.error), &expression};
   }
   std::string out;
@@ -151,7 +152,7 @@ TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Aren
       out += part.literal;
       continue;
     }
-    Outcome outcome = evaluate(*part.expression.program, values, arena);
+    Outcome outcome = evaluate(*part.expression.program, values, arena, reads);
     if (!outcome.ok()) return {{}, std::move(outcome.error), &part.expression};
     if (!outcome.value.is_node() || !outcome.value.node().is_string()) {
       EvalError error;

@@ -61,7 +61,9 @@ struct TextOutcome {
   const Expression* at = nullptr;
 };
 
-/// Evaluates; a whole template gives its value as it is, a mixed one a string.
-TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena);
+/// Evaluates; a whole template gives its value as it is, a mixed one a string. `reads` as in
+/// evaluate() of a program.
+TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena,
+                     std::vector<yaml::Origin>* reads = nullptr);
 
 }  // namespace gpuctl::cel
