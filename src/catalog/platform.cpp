@@ -185,13 +185,13 @@ class Loader {
 
   void load_kinds() {
     // Annotations by protection class, from every folder; the values of one key are joined.
-    std::map<std::string, std::map<std::string, std::string>> annotations;
+    std::map<std::string, std::map<std::string, yaml::Node>> annotations;
     for (const std::string& folder : platform_->builds) {
       const yaml::Node spec = wrapped("providers/" + folder + "/kinds.yaml", "Kinds");
       for (const yaml::Entry& group : spec.get("annotations").entries()) {
         for (const yaml::Entry& annotation : group.value.entries()) {
           annotations[std::string(group.key.as_string())][std::string(annotation.key.as_string())] =
-              annotation.value.as_string();
+              annotation.value;
         }
       }
     }
@@ -213,14 +213,15 @@ class Loader {
       const auto add = [&](const std::string& group) {
         for (const auto& [key, value] : annotations[group]) {
           const yaml::Node* before = merged.find(key);
-          const std::string joined =
-              before == nullptr ? value : std::string(before->as_string()) + "," + value;
-          merged.set(library_.arena(), key, library_.arena().string(joined));
+          const std::string joined = before == nullptr ? std::string(value.as_string())
+                                                       : std::string(before->as_string()) + "," +
+                                                             std::string(value.as_string());
+          merged.set(library_.arena(), key, library_.arena().string(joined, value.origin()));
         }
       };
       add(std::string(row.get("protection").as_string()));
       if (row.get("custom").as_boolean()) add("custom");
-      if (!merged.empty()) facts.annotations = merged.build(library_.arena());
+      if (!merged.empty()) facts.annotations = merged.build(library_.arena(), row.origin());
       platform_->kinds.push_back(std::move(facts));
     }
   }

@@ -182,7 +182,7 @@ bool Evaluator::has(const Code& code, Value& out) {
                 "cannot select field `" + std::string(code.text) + "` of " + type_name_of(*node));
   }
   const yaml::Node* found = node->find(code.text);
-  note(found == nullptr ? *node : *found);
+  if (found != nullptr) note(*found);
   out = yaml::Node::boolean(found != nullptr);
   return true;
 }

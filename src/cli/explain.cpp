@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "cli/explain_origin.hpp"
 
 namespace gpuctl::cli {
 
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "docs/codes/";
 constexpr std::string_view kEnding = ".md";
+constexpr std::size_t kOriginWords = 3;  // OBJECT PATH BLUEPRINT
 
 int run_explain(const std::string& code, const GlobalOptions& global) {
   std::vector<std::string> codes;
@@ -37,11 +39,45 @@ int run_explain(const std::string& code, const GlobalOptions& global) {
 }  // namespace
 
 void add_explain(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command = app.add_subcommand("explain", "Show the page of a diagnostic code");
-  auto code = std::make_shared<std::string>();
-  command->add_option("CODE", *code, "Code of a diagnostic, such as GPU0201")->required();
-  command->footer("Example:\n  gpuctl explain GPU0201\n");
-  command->callback([code, &global, &exit_code] { exit_code = run_explain(*code, global); });
+  CLI::App* command = app.add_subcommand(
+      "explain", "Show the page of a diagnostic code, or where a value comes from");
+  auto words = std::make_shared<std::vector<std::string>>();
+  auto question = std::make_shared<OriginQuestion>();
+  auto origin = std::make_shared<bool>(false);
+  CLI::Option* flag = command->add_flag(
+      "--origin", *origin, "Follow a value of a rendered document back to what was written");
+  command->add_option("CODE", *words, "Code of a diagnostic; with --origin OBJECT PATH BLUEPRINT")
+      ->required()
+      ->expected(1, kOriginWords);
+  command->add_option("--facts", question->facts, "Facts file (default: beside the blueprint)")
+      ->type_name("FILE")
+      ->needs(flag);
+  command
+      ->add_option("-o,--output", question->output,
+                   "Output directory or checkout whose lock and facts apply")
+      ->type_name("DIR")
+      ->needs(flag);
+  command->footer(
+      "OBJECT is KIND/NAME, or the path of a file in the output. PATH is written as in\n"
+      "`spec.replicas`, `spec.taints[0].key`, `metadata.labels[\"a.b/c\"]`.\n\n"
+      "Example:\n"
+      "  gpuctl explain GPU0201\n"
+      "  gpuctl explain --origin MachineSet/ml-x7k2p-a spec.replicas prod.yaml\n");
+  command->callback([=, &global, &exit_code] {
+    const std::size_t wanted = *origin ? kOriginWords : 1;
+    if (words->size() != wanted) {
+      throw CLI::ValidationError(*origin ? "--origin wants OBJECT PATH BLUEPRINT"
+                                         : "one CODE is explained at a time");
+    }
+    if (!*origin) {
+      exit_code = run_explain(words->front(), global);
+      return;
+    }
+    question->object = (*words)[0];
+    question->path = (*words)[1];
+    question->blueprint = (*words)[2];
+    exit_code = run_explain_origin(*question, global);
+  });
 }
 
 }  // namespace gpuctl::cli

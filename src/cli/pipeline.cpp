@@ -14,6 +14,7 @@
 #include "cli/codes.hpp"
 #include "cli/version.hpp"
 #include "render/codes.hpp"
+#include "render/origin.hpp"
 #include "render/verify.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/read.hpp"
@@ -70,11 +71,12 @@ class Run {
   void stages() {
     if (!load()) return;
     if (!load_lock() || !load_facts()) return;
-    const yaml::Node kept =
-        result_.old_lock ? plan::kept_choices(*result_.old_lock, arena()) : yaml::Node();
+    if (result_.old_lock) kept_ = plan::kept_choices(*result_.old_lock, arena());
     spdlog::debug("{}: derive", result_.blueprint_file);
-    std::optional<derive::Derived> derived = derive::derive(
-        *compiled_->derivation, *result_.blueprint, facts_, kept, sources(), arena(), sink());
+    diag::Sink findings;
+    const std::optional<derive::Derived> derived = derive::derive(
+        *compiled_->derivation, *result_.blueprint, facts_, kept_, sources(), arena(), findings);
+    take(std::move(findings));
     if (!derived) return;
     spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
     rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, sources(), arena(),
@@ -83,6 +85,55 @@ class Run {
     result_.choices = derived->choices;
     spdlog::debug("{}: render {} templates", result_.blueprint_file, compiled_->templates->size());
     render(*derived);
+  }
+
+  // Documents with marks instead of origins, and what the marks mean.
+  struct Traced {
+    std::unique_ptr<cel::Provenance> provenance = std::make_unique<cel::Provenance>();
+    render::Rendered rendered;
+    diag::Sink findings;
+  };
+
+  // Derives, renders and verifies once more with provenance. Compiles the derivation anew, because
+  // an ordinary run leaves most of its reasons out.
+  Traced trace() {
+    Traced out;
+    const std::shared_ptr<const derive::Derivation> derivation =
+        derive::compile(*compiled_->platform, true, sources(), out.findings);
+    if (derivation == nullptr) return out;
+    const std::optional<derive::Derived> derived =
+        derive::derive(*derivation, *result_.blueprint, facts_, kept_, sources(), arena(),
+                       out.findings, out.provenance.get());
+    if (!derived) return out;
+    const render::Cluster cluster{*result_.blueprint, *derived, facts_, out.provenance.get()};
+    out.rendered = documents(cluster, out.findings);
+    return out;
+  }
+
+  // Takes over the findings of a stage. Errors among them are found once more with provenance, to
+  // say what is behind the values.
+  void take(diag::Sink findings) {
+    if (findings.has_errors()) {
+      const Traced traced = trace();
+      if (traced.findings.has_errors()) {
+        findings = {};
+        for (diag::Diagnostic diagnostic : traced.findings.all()) {
+          render::resolve(*traced.provenance, sources(), diagnostic);
+          findings.add(std::move(diagnostic));
+        }
+      }
+    }
+    sink().take(std::move(findings));
+  }
+
+  render::Rendered documents(const render::Cluster& cluster, diag::Sink& findings) {
+    render::Rendered out =
+        render::render(*compiled_->templates, cluster, extra_, {}, sources(), arena(), findings);
+    if (request_.crds && !findings.has_errors()) {
+      const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+      render::verify(out.documents, request_.crds->crds, true, sources(), arena(), findings);
+    }
+    return out;
   }
 
   bool load() {
@@ -158,8 +209,7 @@ class Run {
     return true;
   }
 
-  std::vector<render::ExtraManifest> extra_manifests() {
-    std::vector<render::ExtraManifest> out;
+  void load_extra_manifests() {
     for (const yaml::Node& item : result_.blueprint->spec.get("extraManifests").items()) {
       const yaml::Node path = item.get("path");
       const std::string relative(path.as_string());
@@ -191,23 +241,23 @@ class Run {
               .expect("apiVersion, kind and metadata.name");
         }
       }
-      out.push_back({std::string(item.get("layer").as_string()), name, *documents});
+      extra_.push_back({std::string(item.get("layer").as_string()), name, *documents});
     }
-    return out;
   }
 
   void render(const derive::Derived& derived) {
-    const std::vector<render::ExtraManifest> extra = extra_manifests();
+    load_extra_manifests();
     if (failed()) return;
     const render::Cluster cluster{*result_.blueprint, derived, facts_};
-    result_.rendered =
-        render::render(*compiled_->templates, cluster, extra, {}, sources(), arena(), sink());
+    diag::Sink findings;
+    result_.rendered = documents(cluster, findings);
+    take(std::move(findings));
     if (failed()) return;
-    if (request_.crds) {
-      const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
-      render::verify(result_.rendered.documents, request_.crds->crds, true, sources(), arena(),
-                     sink());
-      if (failed()) return;
+    if (request_.provenance) {
+      Traced traced = trace();
+      result_.rendered = std::move(traced.rendered);
+      result_.provenance = std::move(traced.provenance);
+      return;
     }
     if (!request_.install_dir.empty()) render_secrets(cluster);
     plan::Lock lock;
@@ -297,6 +347,8 @@ class Run {
   Knowledge& knowledge_;
   const Compiled* compiled_ = nullptr;
   yaml::Node facts_;
+  yaml::Node kept_;
+  std::vector<render::ExtraManifest> extra_;
   std::string input_;
   Result result_;
 };

@@ -27,6 +27,7 @@ struct Request {
   std::string facts_file;            // --facts, or empty
   std::shared_ptr<SharedCrds> crds;  // --crds, or nullptr
   std::string install_dir;           // --install-dir: render the secret form too
+  bool provenance = false;           // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when
   /// there is one: earlier choices and facts come from there.
   std::function<std::optional<std::string>(const std::string& path)> earlier;
@@ -50,6 +51,8 @@ struct Result {
   render::Rendered rendered;
   plan::ClusterFiles files;  // empty unless rendered without errors
   std::vector<SecretFile> secret_files;
+  /// When asked for: what the origins in `rendered` are marks of.
+  std::unique_ptr<cel::Provenance> provenance;
 };
 
 /// Runs the stages on one blueprint. Never throws for what a user did.

@@ -11,19 +11,23 @@ namespace {
 class Run {
  public:
   Run(const blueprint::Blueprint& blueprint, const yaml::Node& facts, const yaml::Node& kept,
-      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
-      : kept_(kept), sources_(sources), arena_(arena), sink_(sink) {
+      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, cel::Provenance* provenance)
+      : kept_(kept), sources_(sources), arena_(arena), sink_(sink), provenance_(provenance) {
     inputs_.metadata = blueprint.metadata;
     inputs_.spec = blueprint.spec;
     inputs_.catalog = blueprint.platform->catalog;
     inputs_.facts = facts;
     result_.cluster = arena.map(std::span<const yaml::Entry>(), blueprint.document.origin());
+    if (provenance_ != nullptr) inputs_ = mark(inputs_, *provenance_, arena);
   }
 
   void row(const Row& row) {
     inputs_.cluster = result_.cluster;
     values_ = inputs_.values();
     result_.cluster = set(result_.cluster, row, 0, "");
+    if (provenance_ != nullptr) {
+      result_.cluster = provenance_->mark("cluster", result_.cluster, arena_);
+    }
   }
 
   Derived take() { return std::move(result_); }
@@ -63,7 +67,9 @@ class Run {
 
   // Evaluates; a fault is reported and gives nothing.
   std::optional<cel::Value> run(const cel::Expression& expression, const Row& row) {
-    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_);
+    reads_.clear();
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_,
+                                         provenance_ == nullptr ? nullptr : &reads_);
     if (outcome.ok()) return std::move(outcome.value);
     cel::report(*outcome.error, expression, sources_, sink_)
         .note("while deriving `" + row.text + "`");
@@ -79,7 +85,10 @@ class Run {
     if (row.when && !is_true(row.when, row)) return std::nullopt;
     std::optional<yaml::Node> chosen = kept_value(row, filed);
     const bool kept = chosen.has_value();
-    if (!kept) {
+    cel::Provenance::Evaluation evaluation;
+    if (kept) {
+      evaluation.kept = chosen->origin();
+    } else {
       const std::optional<cel::Value> fresh = run(row.value, row);
       if (!fresh || fresh->is_omit()) return std::nullopt;
       if (!fresh->is_node()) {
@@ -90,20 +99,22 @@ class Run {
         return std::nullopt;
       }
       chosen = fresh->node();
+      evaluation.reads = reads_;
     }
-    if (row.keep) {
-      std::string because;
-      if (row.because) {
-        const cel::TextOutcome text = cel::evaluate(*row.because, values_, arena_);
-        if (text.error) {
-          cel::report(*text.error, *text.at, sources_, sink_);
-        } else {
-          because = text.value.node().as_string();
-        }
-      }
-      result_.choices.push_back({filed, *chosen, std::move(because), kept});
-    }
-    return chosen;
+    if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
+    if (provenance_ == nullptr) return chosen;
+    evaluation.scalar = row.value.scalar;
+    evaluation.because = because(row);
+    return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
+  }
+
+  // Why the row gives what it gives; empty when it does not say.
+  std::string because(const Row& row) {
+    if (!row.because) return "";
+    const cel::TextOutcome text = cel::evaluate(*row.because, values_, arena_);
+    if (!text.error) return std::string(text.value.node().as_string());
+    cel::report(*text.error, *text.at, sources_, sink_);
+    return "";
   }
 
   std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
@@ -134,6 +145,8 @@ class Run {
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
+  cel::Provenance* provenance_;
+  std::vector<yaml::Origin> reads_;  // of the expression that ran last
   Derived result_;
 };
 
@@ -141,9 +154,10 @@ class Run {
 
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
                               const yaml::Node& facts, const yaml::Node& kept,
-                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
+                              cel::Provenance* provenance) {
   const std::size_t errors_before = sink.error_count();
-  Run run(blueprint, facts, kept, sources, arena, sink);
+  Run run(blueprint, facts, kept, sources, arena, sink, provenance);
   for (const Row& row : derivation.rows) {
     run.row(row);
     // Later rows build on this one: going on would only repeat the fault.

@@ -9,6 +9,7 @@
 
 #include "blueprint/blueprint.hpp"
 #include "catalog/platform.hpp"
+#include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
 
 namespace gpuctl::derive {
@@ -55,8 +56,12 @@ struct Derived {
 
 /// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
 /// that is not valid any more is GPU0603. The result is checked against the derived schema.
+/// `provenance`, when not null, receives where each value comes from; the inputs and the derived
+/// tree are then in it, marked, under the names that expressions use. Reasons come out in full only
+/// of a derivation that was compiled thoroughly.
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
                               const yaml::Node& facts, const yaml::Node& kept,
-                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
+                              cel::Provenance* provenance = nullptr);
 
 }  // namespace gpuctl::derive

@@ -70,4 +70,14 @@ std::vector<cel::Value> Inputs::values() const {
           cel::Value(facts)};
 }
 
+Inputs mark(const Inputs& inputs, cel::Provenance& provenance, yaml::Arena& arena) {
+  Inputs marked;
+  marked.metadata = provenance.mark("metadata", inputs.metadata, arena);
+  marked.spec = provenance.mark("spec", inputs.spec, arena);
+  marked.cluster = inputs.cluster;
+  marked.catalog = provenance.mark("catalog", inputs.catalog, arena);
+  marked.facts = provenance.mark("facts", inputs.facts, arena);
+  return marked;
+}
+
 }  // namespace gpuctl::derive

@@ -6,6 +6,7 @@
 
 #include "catalog/platform.hpp"
 #include "cel/program.hpp"
+#include "cel/provenance.hpp"
 
 namespace gpuctl::derive {
 
@@ -28,5 +29,9 @@ struct Inputs {
 
   std::vector<cel::Value> values() const;
 };
+
+/// The inputs with marks, each tree under the name that expressions use. `cluster` is not an input
+/// of the user's and is marked by whoever makes it.
+Inputs mark(const Inputs& inputs, cel::Provenance& provenance, yaml::Arena& arena);
 
 }  // namespace gpuctl::derive

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
 #include "diag/diagnostic.hpp"
 #include "yaml/node.hpp"
@@ -63,14 +64,17 @@ using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node&
 struct Fault {
   cel::EvalError error;
   cel::Expression at;
+  /// The failed evaluation, when provenance is wanted.
+  diag::Origin evaluation = diag::kNoOrigin;
 };
 
 /// Instantiates bodies. One object a document: collects faults instead of throwing.
 class Instance {
  public:
-  /// `resolve` empty: secrets are left out.
-  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sink& sink)
-      : arena_(arena), resolve_(resolve), sink_(sink) {}
+  /// `resolve` empty: secrets are left out. With a `provenance`, values carry marks of it.
+  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sink& sink,
+           cel::Provenance* provenance)
+      : arena_(arena), resolve_(resolve), sink_(sink), provenance_(provenance) {}
 
   /// The document; nothing when it was omitted or a fault happened.
   std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
@@ -79,6 +83,7 @@ class Instance {
   const std::optional<Fault>& fault() const { return fault_; }
 
  private:
+  std::optional<yaml::Node> make_text(const Piece& piece, std::vector<cel::Value>& values);
   std::optional<yaml::Node> make_map(const Piece& piece, std::vector<cel::Value>& values);
   std::optional<yaml::Node> make_list(const Piece& piece, std::vector<cel::Value>& values);
   void repeat(const Piece& piece, std::size_t loop, std::vector<cel::Value>& values,
@@ -87,6 +92,8 @@ class Instance {
   yaml::Arena& arena_;
   const ResolveSecret& resolve_;
   diag::Sink& sink_;
+  cel::Provenance* provenance_;
+  std::vector<diag::Origin> reads_;  // of all evaluations since it was last cleared
   std::optional<Fault> fault_;
 };
 

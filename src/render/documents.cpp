@@ -7,6 +7,7 @@
 #include "base/path_check.hpp"
 #include "base/text.hpp"
 #include "render/codes.hpp"
+#include "render/origin.hpp"
 #include "render/overrides.hpp"
 #include "yaml/emit.hpp"
 
@@ -29,12 +30,9 @@ class Renderer {
         out_(out) {}
 
   void run(const Template& made_by, const std::optional<yaml::Node>& layers) {
-    const derive::Inputs inputs{cluster_.blueprint.metadata, cluster_.blueprint.spec,
-                                cluster_.derived.cluster, cluster_.blueprint.platform->catalog,
-                                cluster_.facts};
-    std::vector<cel::Value> values = inputs.values();
+    std::vector<cel::Value> values = inputs().values();
     if (made_by.index) values.emplace_back(*layers);
-    Instance instance(arena_, resolve_, sink_);
+    Instance instance(arena_, resolve_, sink_, cluster_.provenance);
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
       if (!include) {
@@ -48,6 +46,15 @@ class Renderer {
   }
 
  private:
+  derive::Inputs inputs() const {
+    if (const cel::Provenance* from = cluster_.provenance) {
+      return {from->root("metadata"), from->root("spec"), from->root("cluster"),
+              from->root("catalog"), from->root("facts")};
+    }
+    return {cluster_.blueprint.metadata, cluster_.blueprint.spec, cluster_.derived.cluster,
+            cluster_.blueprint.platform->catalog, cluster_.facts};
+  }
+
   void loop(const Template& made_by, std::size_t depth, std::vector<cel::Value>& values) {
     if (depth == content_->loops.size()) {
       const std::size_t count = values.size();
@@ -55,7 +62,7 @@ class Renderer {
       values.resize(count);
       return;
     }
-    Instance instance(arena_, resolve_, sink_);
+    Instance instance(arena_, resolve_, sink_, cluster_.provenance);
     const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
       fault(made_by, *instance.fault());
@@ -70,7 +77,7 @@ class Renderer {
   }
 
   void document(const Template& made_by, std::vector<cel::Value>& values) {
-    Instance instance(arena_, resolve_, sink_);
+    Instance instance(arena_, resolve_, sink_, cluster_.provenance);
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
@@ -152,7 +159,11 @@ class Renderer {
       out_.withheld.push_back(std::move(withheld));
       return;
     }
-    cel::report(fault.error, fault.at, sources_, sink_).note("in template `" + made_by.path + "`");
+    diag::Diagnostic& diagnostic = cel::report(fault.error, fault.at, sources_, sink_);
+    diagnostic.note("in template `" + made_by.path + "`");
+    if (cluster_.provenance != nullptr) {
+      add_sources(*cluster_.provenance, fault.evaluation, sources_, diagnostic);
+    }
   }
 
   const Cluster& cluster_;
@@ -188,7 +199,8 @@ yaml::Node annotated(const Document& document, yaml::Arena& arena) {
     }
   }
   yaml::MapBuilder new_metadata(metadata);
-  new_metadata.set(arena, "annotations", annotations.build(arena));
+  new_metadata.set(arena, "annotations",
+                   annotations.build(arena, document.kind->annotations.origin()));
   yaml::MapBuilder body(document.body);
   body.set(arena, "metadata", new_metadata.build(arena, metadata.origin()));
   return body.build(arena, document.body.origin());
@@ -307,8 +319,9 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   for (Document& document : out.documents) {
     if (!document.raw) document.body = annotated(document, arena);
   }
-  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, !out.withheld.empty(),
-                  arena, sink);
+  const yaml::Node spec =
+      cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
+  apply_overrides(spec.get("overrides"), out.documents, !out.withheld.empty(), arena, sink);
   check_documents(out.documents, 0, sink);
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();

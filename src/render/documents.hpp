@@ -40,6 +40,8 @@ struct Cluster {
   const blueprint::Blueprint& blueprint;
   const derive::Derived& derived;
   const yaml::Node& facts;
+  /// That of the derivation: what documents carry are then marks of it. Or nullptr.
+  cel::Provenance* provenance = nullptr;
 };
 
 /// Reads an extra manifest relative to the blueprint and adds its documents (or reports).

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "render/body.hpp"
 #include "render/codes.hpp"
 #include "render/overrides.hpp"
@@ -28,10 +30,21 @@ std::vector<std::string> secret_paths(const Piece& piece) {
 
 std::optional<cel::Value> Instance::value(const cel::Text& text,
                                           std::span<const cel::Value> values) {
-  cel::TextOutcome outcome = cel::evaluate(text, values, arena_);
+  std::vector<diag::Origin> reads;
+  cel::TextOutcome outcome =
+      cel::evaluate(text, values, arena_, provenance_ == nullptr ? nullptr : &reads);
   if (outcome.error) {
-    if (!fault_) fault_ = Fault{std::move(*outcome.error), *outcome.at};
+    if (fault_) return std::nullopt;
+    fault_ = Fault{std::move(*outcome.error), *outcome.at};
+    if (provenance_ != nullptr) {
+      fault_->evaluation = provenance_->add({text.scalar, "", std::move(reads)});
+    }
     return std::nullopt;
+  }
+  if (provenance_ != nullptr && outcome.value.is_node()) {
+    reads_.insert(reads_.end(), reads.begin(), reads.end());
+    return provenance_->mark_result({text.scalar, "", std::move(reads)}, outcome.value.node(),
+                                    arena_);
   }
   return std::move(outcome.value);
 }
@@ -54,7 +67,8 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
         return std::nullopt;
       }
       // The place in the template is what a fault in the document points at.
-      return made->node().with_origin(piece.written.origin());
+      return provenance_ != nullptr ? made->node()
+                                    : made->node().with_origin(piece.written.origin());
     }
     case Piece::Kind::list:
       return make_list(piece, values);
@@ -68,13 +82,8 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
     case Piece::Kind::value:
       return make(*piece.items.front(), values);
     case Piece::Kind::yaml_text:
-    case Piece::Kind::json_text: {
-      const std::optional<yaml::Node> node = make(*piece.items.front(), values);
-      if (!node) return std::nullopt;
-      const std::string text =
-          piece.kind == Piece::Kind::yaml_text ? yaml::emit(*node) : yaml::emit_json(*node);
-      return arena_.string(text, piece.written.origin());
-    }
+    case Piece::Kind::json_text:
+      return make_text(piece, values);
     case Piece::Kind::secret: {
       if (!resolve_) return std::nullopt;
       const std::optional<cel::Value> reference = value(piece.text, values);
@@ -85,6 +94,19 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
     }
   }
   return std::nullopt;
+}
+
+std::optional<yaml::Node> Instance::make_text(const Piece& piece, std::vector<cel::Value>& values) {
+  std::vector<diag::Origin> before = std::exchange(reads_, {});
+  const std::optional<yaml::Node> node = make(*piece.items.front(), values);
+  const std::vector<diag::Origin> reads = std::exchange(reads_, std::move(before));
+  if (!node) return std::nullopt;
+  const std::string text =
+      piece.kind == Piece::Kind::yaml_text ? yaml::emit(*node) : yaml::emit_json(*node);
+  const yaml::Node made = arena_.string(text, piece.written.origin());
+  if (provenance_ == nullptr) return made;
+  reads_.insert(reads_.end(), reads.begin(), reads.end());
+  return provenance_->mark_result({piece.written, "", reads}, made, arena_);
 }
 
 std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel::Value>& values) {
@@ -106,7 +128,7 @@ std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel
       const std::optional<cel::Value> made = value(*field.text, values);
       if (!made) return std::nullopt;
       if (made->is_omit()) continue;
-      key = made->node().with_origin(field.key.origin());
+      key = provenance_ != nullptr ? made->node() : made->node().with_origin(field.key.origin());
       computed = true;
     }
     const std::optional<yaml::Node> made = make(*field.value, values);
