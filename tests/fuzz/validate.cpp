@@ -1,0 +1,56 @@
+// Any text as a blueprint, through everything `gpuctl validate` does with the built-in knowledge.
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "cli/pipeline.hpp"
+#include "diag/print.hpp"
+
+namespace {
+
+using namespace gpuctl;
+
+// A file of our own, replaced for each input and removed at the end.
+class InputFile {
+ public:
+  InputFile() {
+    const int descriptor = ::mkstemp(path_.data());
+    if (descriptor < 0) std::abort();
+    ::close(descriptor);
+  }
+  ~InputFile() { std::remove(path_.c_str()); }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  void write(const std::uint8_t* data, std::size_t size) const {
+    std::FILE* file = std::fopen(path_.c_str(), "wb");
+    if (file == nullptr || std::fwrite(data, 1, size, file) != size) std::abort();
+    std::fclose(file);
+  }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = "/tmp/gpuctl-fuzz-XXXXXX";
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const InputFile input;
+  static diag::Sink findings;
+  static cli::Knowledge knowledge("", "", findings);
+  input.write(data, size);
+  cli::Request request;
+  const cli::Result result = cli::run(input.path(), request, knowledge);
+  std::string shown;
+  for (const diag::Diagnostic& diagnostic : result.sink.sorted(*result.sources)) {
+    diag::print_text(diagnostic, *result.sources, true, shown);
+    diag::print_json(diagnostic, *result.sources, shown);
+  }
+  // Refused without a word, or accepted without a file, are both wrong.
+  if (result.sink.has_errors() != result.files.files.empty()) std::abort();
+  return 0;
+}
