@@ -93,8 +93,13 @@ class Renderer {
     document.layer = made_by.layer;
     document.schema_of = made_by.schema_of;
     document.body_of = content_->body.get();
-    if (content_->pool && !text(instance, made_by, *content_->pool, values, document.pool)) return;
-    if (content_->output && !text(instance, made_by, *content_->output, values, document.path)) {
+    diag::Origin pool_at = diag::kNoOrigin;
+    if (content_->pool &&
+        !text(instance, made_by, *content_->pool, values, document.pool, pool_at)) {
+      return;
+    }
+    if (content_->output &&
+        !text(instance, made_by, *content_->output, values, document.path, document.path_at)) {
       return;
     }
     const std::size_t errors_before = sink_.error_count();
@@ -110,13 +115,15 @@ class Renderer {
   }
 
   bool text(Instance& instance, const Template& made_by, const cel::Text& text,
-            const std::vector<cel::Value>& values, std::string& out) {
+            const std::vector<cel::Value>& values, std::string& out, diag::Origin& at) {
     const std::optional<cel::Value> made = instance.value(text, values);
     if (!made) {
       fault(made_by, *instance.fault());
       return false;
     }
-    if (made->is_node()) out = made->node().as_string();
+    if (!made->is_node()) return true;
+    out = made->node().as_string();
+    at = cluster_.provenance != nullptr ? made->node().origin() : text.scalar.origin();
     return true;
   }
 
@@ -215,15 +222,16 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
     if (document.path.empty()) {
       document.path = "layers/" + document.layer + "/" + file_name(document);
     }
-    const auto [first, added] = paths.emplace(document.path, document.origin);
+    const diag::Origin at =
+        document.path_at != diag::kNoOrigin ? document.path_at : document.origin;
+    const auto [first, added] = paths.emplace(document.path, at);
     if (i < from) continue;
     if (const std::string reason = base::unsafe_path_reason(document.path); !reason.empty()) {
-      sink.error(kUnsafePath, document.origin, "output path `" + document.path + "` " + reason)
+      sink.error(kUnsafePath, at, "output path `" + document.path + "` " + reason)
           .expect("a path below the cluster's directory");
     }
     if (!added) {
-      sink.error(kDuplicateDocument, document.origin,
-                 "a second document for `" + document.path + "`")
+      sink.error(kDuplicateDocument, at, "a second document for `" + document.path + "`")
           .also(first->second, "first made here");
       continue;
     }

@@ -11,8 +11,9 @@ namespace gpuctl::render {
 
 /// A rendered document. Raw ones are no Kubernetes objects; a string node is written as it is.
 struct Document {
-  std::string path;   // below the cluster's directory: "layers/20-machines/machineset-....yaml"
-  std::string layer;  // "20-machines", or empty
+  std::string path;  // below the cluster's directory: "layers/20-machines/machineset-....yaml"
+  diag::Origin path_at = diag::kNoOrigin;  // where `output` says so
+  std::string layer;                       // "20-machines", or empty
   std::string pool;
   yaml::Node body;
   bool raw = false;
