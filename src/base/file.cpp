@@ -13,12 +13,25 @@
 namespace gpuctl::base {
 namespace {
 
+// O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
 FileError os_error(const std::string& path, int code) {
   return {path, code, errno_text(code)};
+}
+
+// Why the file that the user named cannot be opened. The system's text misleads for two kinds.
+FileError open_error(const std::string& path, int code) {
+  struct stat status {};
+  if (code == ENXIO) return {path, code, "is not a regular file"};  // a socket
+  if (code == ENOENT && ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
+    return {path, code, "is a symbolic link to nowhere"};
+  }
+  return os_error(path, code);
 }
 
 }  // namespace
@@ -88,9 +101,8 @@ std::variant<std::string, FileError> read_descriptor(const FileDescriptor& file,
 
 std::variant<std::string, FileError> read_file(const std::string& path, std::size_t most_bytes) {
   if (path.find('\0') != std::string::npos) return FileError{path, EINVAL, "has a NUL in its name"};
-  // O_NONBLOCK: opening a FIFO without a writer would wait for ever.
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (!file) return os_error(path, errno);
+  const FileDescriptor file(::open(path.c_str(), kReadFlags));
+  if (!file) return open_error(path, errno);
   return read_descriptor(file, path, most_bytes);
 }
 

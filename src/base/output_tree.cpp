@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -67,48 +68,77 @@ int make_directory(int parent, const std::string& name, bool secret) {
   if (::mkdirat(parent, name.c_str(), secret ? 0700 : 0755) != 0) return errno;
   if (!secret) return 0;
   const FileDescriptor made(open_child(parent, name));
-  if (!made || ::fchmod(made.get(), 0700) != 0) return errno;
-  return 0;
+  if (made && ::fchmod(made.get(), 0700) == 0) return 0;
+  const int code = errno;
+  ::unlinkat(parent, name.c_str(), AT_REMOVEDIR);
+  return code;
 }
 
-// Creates the missing parts of a root that the user named. 0 or errno.
-int make_root(const std::string& root, bool secret) {
+bool is_link_to_nowhere(const std::string& path) {
   struct stat status {};
-  for (std::size_t at = 0; at != std::string::npos;) {
-    at = root.find('/', at + 1);
-    const std::string part = root.substr(0, at);
-    if (::stat(part.c_str(), &status) == 0) continue;
-    if (errno != ENOENT) return errno;
-    const bool last = root.find_first_not_of('/', at) == std::string::npos;
-    const int code = make_directory(AT_FDCWD, part, secret && last);
-    if (code != 0 && code != EEXIST) return code;
-    if (last) break;
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode) &&
+         ::stat(path.c_str(), &status) != 0 && errno == ENOENT;
+}
+
+// Why what stands at a path is no file to be replaced; "" when it is one.
+std::string other_than_file(mode_t mode) {
+  if (S_ISREG(mode)) return "";
+  if (S_ISLNK(mode)) return "is a symbolic link";
+  return S_ISDIR(mode) ? "is a directory" : "is not a regular file";
+}
+
+// Secrets go only where nobody else looks.
+std::optional<FileError> check_private(const std::string& root, int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return os_error(root, errno);
+  if (status.st_uid != ::geteuid()) return refusal(root, "belongs to another user");
+  if ((status.st_mode & 0077U) != 0) {
+    return refusal(root, "is open to other users, secrets need mode 0700");
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace
 
-OutputTree::OutputTree(FileDescriptor root, OutputOptions options)
-    : root_(std::move(root)), options_(options) {}
+OutputTree::OutputTree(std::string root, FileDescriptor descriptor, OutputOptions options)
+    : root_name_(std::move(root)), root_(std::move(descriptor)), options_(options) {}
 
 std::variant<OutputTree, FileError> OutputTree::open(const std::string& root,
                                                      OutputOptions options) {
   if (root.empty() || root.find('\0') != std::string::npos) {
     return refusal(root, "is not a usable directory name");
   }
-  if (const int code = make_root(root, options.secret); code != 0) return os_error(root, code);
   FileDescriptor descriptor(::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!descriptor) return os_error(root, errno);
-  if (options.secret) {
-    struct stat status {};
-    if (::fstat(descriptor.get(), &status) != 0) return os_error(root, errno);
-    if (status.st_uid != ::geteuid()) return refusal(root, "belongs to another user");
-    if ((status.st_mode & 0077U) != 0) {
-      return refusal(root, "is open to other users, secrets need mode 0700");
-    }
+  if (!descriptor) {
+    if (errno != ENOENT) return os_error(root, errno);
+    if (is_link_to_nowhere(root)) return refusal(root, "is a symbolic link to nowhere");
+  } else if (options.secret) {
+    if (auto error = check_private(root, descriptor.get())) return *error;
   }
-  return OutputTree(std::move(descriptor), options);
+  return OutputTree(root, std::move(descriptor), options);
+}
+
+// Creates the missing parts of a root that the user named.
+std::optional<FileError> OutputTree::make_root() {
+  struct stat status {};
+  for (std::size_t at = 0; at != std::string::npos;) {
+    at = root_name_.find('/', at + 1);
+    const std::string part = root_name_.substr(0, at);
+    if (::stat(part.c_str(), &status) == 0) continue;
+    if (errno != ENOENT) return os_error(part, errno);
+    const bool last = root_name_.find_first_not_of('/', at) == std::string::npos;
+    const int code = make_directory(AT_FDCWD, part, options_.secret && last);
+    if (code == 0) made_roots_.push_back(part);
+    if (code == EEXIST && is_link_to_nowhere(part)) {
+      return refusal(part, "is a symbolic link to nowhere");
+    }
+    if (code != 0 && code != EEXIST) return os_error(part, code);
+    if (last) break;
+  }
+  root_ = FileDescriptor(::open(root_name_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root_) return os_error(root_name_, errno);
+  if (options_.secret) return check_private(root_name_, root_.get());
+  return std::nullopt;
 }
 
 std::variant<FileDescriptor, FileError> OutputTree::open_directory(std::string_view path,
@@ -122,11 +152,14 @@ std::variant<FileDescriptor, FileError> OutputTree::open_directory(std::string_v
   }
   FileDescriptor directory(::fcntl(root_.get(), F_DUPFD_CLOEXEC, 0));
   if (!directory) return os_error(path, errno);
+  std::size_t end = 0;  // of the part in the path
   for (const std::string_view part : split(path, '/')) {
     const std::string name(part);
+    end += part.size() + (end == 0 ? 0 : 1);
     FileDescriptor child(open_child(directory.get(), name));
     if (!child && errno == ENOENT && missing == Missing::create) {
       const int code = make_directory(directory.get(), name, options_.secret);
+      if (code == 0) made_directories_.emplace_back(path.substr(0, end));
       if (code != 0 && code != EEXIST) return os_error(path, code);
       if (options_.sync && ::fsync(directory.get()) != 0) return os_error(path, errno);
       child = FileDescriptor(open_child(directory.get(), name));
@@ -141,6 +174,10 @@ std::variant<OutputTree::Parent, FileError> OutputTree::parent_of(std::string_vi
                                                                   Missing missing) {
   if (std::string reason = unsafe_path_reason(path); !reason.empty()) {
     return refusal(path, std::move(reason));
+  }
+  if (!root_) {
+    if (missing == Missing::leave) return os_error(path, ENOENT);
+    if (auto error = make_root()) return *error;
   }
   const std::size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return Parent{root_.get(), std::string(path)};
@@ -175,8 +212,9 @@ std::variant<bool, FileError> OutputTree::same(const Parent& parent, std::string
   }
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) return os_error(path, errno);
-  if (S_ISDIR(status.st_mode)) return refusal(path, "is a directory");
-  if (!S_ISREG(status.st_mode)) return refusal(path, "is not a regular file");
+  if (std::string reason = other_than_file(status.st_mode); !reason.empty()) {
+    return refusal(path, std::move(reason));
+  }
   if (static_cast<std::size_t>(status.st_size) != content.size()) return false;
   const unsigned wanted = options_.secret ? 0777U : 0100U;  // other bits are the umask's
   if ((status.st_mode & wanted) != (mode & wanted)) return false;
@@ -187,74 +225,205 @@ std::variant<bool, FileError> OutputTree::same(const Parent& parent, std::string
 
 std::optional<FileError> OutputTree::write(std::string_view path, std::string_view content,
                                            FileMode mode) {
-  const unsigned plain = options_.secret ? 0600U : 0644U;
-  const unsigned bits = mode == FileMode::plain ? plain : plain | (plain >> 2U & 0111U);
-  auto found = parent_of(path, Missing::create);
-  if (const auto* error = std::get_if<FileError>(&found)) return *error;
-  const auto& parent = std::get<Parent>(found);
-  const auto present = same(parent, path, content, bits);
-  if (const auto* error = std::get_if<FileError>(&present)) return *error;
-  if (std::get<bool>(present)) {
+  if (auto error = stage(path, content, mode)) return error;
+  if (auto error = publish()) return error;
+  return keep();
+}
+
+std::optional<FileError> OutputTree::remove(std::string_view path) {
+  if (auto error = stage_removal(path)) return error;
+  if (auto error = publish()) return error;
+  return keep();
+}
+
+std::optional<FileError> OutputTree::fail(FileError error) {
+  discard();
+  return error;
+}
+
+std::optional<FileError> OutputTree::stage(std::string_view path, std::string_view content,
+                                           FileMode mode) {
+  Staged staged;
+  staged.path = path;
+  bool needed = false;
+  if (auto error = prepare(staged, content, mode, needed)) return fail(std::move(*error));
+  if (!needed) {
     ++unchanged_;
     return std::nullopt;
   }
+  staged_.push_back(std::move(staged));
+  ++written_;
+  return std::nullopt;
+}
 
-  std::string temporary;
+// Writes the new content beside the file, when it is another one.
+std::optional<FileError> OutputTree::prepare(Staged& staged, std::string_view content,
+                                             FileMode mode, bool& needed) {
+  const unsigned plain = options_.secret ? 0600U : 0644U;
+  const unsigned bits = mode == FileMode::plain ? plain : plain | (plain >> 2U & 0111U);
+  auto found = parent_of(staged.path, Missing::create);
+  if (auto* error = std::get_if<FileError>(&found)) return std::move(*error);
+  const auto& parent = std::get<Parent>(found);
+  auto present = same(parent, staged.path, content, bits);
+  if (auto* error = std::get_if<FileError>(&present)) return std::move(*error);
+  needed = !std::get<bool>(present);
+  if (!needed) return std::nullopt;
+
   FileDescriptor file;
   for (int attempt = 0; !file && attempt < kMostTemporaryNames; ++attempt) {
-    temporary = temporary_name();
-    file = FileDescriptor(::openat(parent.descriptor, temporary.c_str(),
+    staged.temporary = temporary_name();
+    file = FileDescriptor(::openat(parent.descriptor, staged.temporary.c_str(),
                                    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, bits));
     if (!file && errno != EEXIST) break;
   }
-  if (!file) return os_error(path, errno);
+  if (!file) return os_error(staged.path, errno);
   int code = 0;
   if (options_.secret && ::fchmod(file.get(), bits) != 0) code = errno;
   if (code == 0) code = write_all(file.get(), content);
   if (code == 0 && options_.sync && ::fsync(file.get()) != 0) code = errno;
   if (const int closed = file.close(); code == 0) code = closed;
-  if (code == 0 && ::renameat(parent.descriptor, temporary.c_str(), parent.descriptor,
-                              parent.name.c_str()) != 0) {
-    code = errno;
-  }
-  if (code != 0) {
-    ::unlinkat(parent.descriptor, temporary.c_str(), 0);
-    return os_error(path, code);
-  }
-  if (options_.sync && ::fsync(parent.descriptor) != 0) return os_error(path, errno);
-  ++written_;
-  return std::nullopt;
+  if (code == 0) return std::nullopt;
+  ::unlinkat(parent.descriptor, staged.temporary.c_str(), 0);
+  return os_error(staged.path, code);
 }
 
-std::optional<FileError> OutputTree::remove(std::string_view path) {
+std::optional<FileError> OutputTree::stage_removal(std::string_view path) {
   auto found = parent_of(path, Missing::leave);
-  if (const auto* error = std::get_if<FileError>(&found)) {
+  if (auto* error = std::get_if<FileError>(&found)) {
     if (error->code == ENOENT) return std::nullopt;
-    return *error;
+    return fail(std::move(*error));
   }
   const auto& parent = std::get<Parent>(found);
   struct stat status {};
   if (::fstatat(parent.descriptor, parent.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
     if (errno == ENOENT) return std::nullopt;
-    return os_error(path, errno);
+    return fail(os_error(path, errno));
   }
-  if (S_ISLNK(status.st_mode)) return refusal(path, "is a symbolic link");
-  if (!S_ISREG(status.st_mode)) return refusal(path, "is not a regular file");
-  if (::unlinkat(parent.descriptor, parent.name.c_str(), 0) != 0) return os_error(path, errno);
-  if (options_.sync && ::fsync(parent.descriptor) != 0) return os_error(path, errno);
-  last_.reset();
+  if (std::string reason = other_than_file(status.st_mode); !reason.empty()) {
+    return fail(refusal(path, std::move(reason)));
+  }
+  Staged staged;
+  staged.path = path;
+  staged_.push_back(std::move(staged));
+  return std::nullopt;
+}
+
+std::optional<FileError> OutputTree::publish() {
+  for (Staged& staged : staged_) {
+    if (auto error = publish(staged)) return fail(std::move(*error));
+  }
+  return std::nullopt;
+}
+
+std::optional<FileError> OutputTree::publish(Staged& staged) {
+  auto found = parent_of(staged.path, Missing::leave);
+  if (auto* error = std::get_if<FileError>(&found)) return std::move(*error);
+  const auto& parent = std::get<Parent>(found);
+  const char* name = parent.name.c_str();
+  struct stat status {};
+  const bool present = ::fstatat(parent.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (!present && errno != ENOENT) return os_error(staged.path, errno);
+  if (present) {
+    // It may have changed since it was staged.
+    if (std::string reason = other_than_file(status.st_mode); !reason.empty()) {
+      return refusal(staged.path, std::move(reason));
+    }
+  }
+  if (staged.temporary.empty()) {
+    if (!present) return std::nullopt;
+    staged.backup = temporary_name();
+    if (::renameat(parent.descriptor, name, parent.descriptor, staged.backup.c_str()) != 0) {
+      staged.backup.clear();
+      return os_error(staged.path, errno);
+    }
+  } else {
+    if (present) {
+      // A second name for the old content, so that it can come back. Where a file system knows no
+      // such thing the file is replaced for good.
+      staged.backup = temporary_name();
+      if (::linkat(parent.descriptor, name, parent.descriptor, staged.backup.c_str(), 0) != 0) {
+        staged.backup.clear();
+      }
+    }
+    if (::renameat(parent.descriptor, staged.temporary.c_str(), parent.descriptor, name) != 0) {
+      return os_error(staged.path, errno);
+    }
+    staged.created = !present;
+  }
+  staged.published = true;
+  if (options_.sync && ::fsync(parent.descriptor) != 0) return os_error(staged.path, errno);
+  return std::nullopt;
+}
+
+std::optional<FileError> OutputTree::keep() {
+  std::optional<FileError> first;
+  for (const Staged& staged : staged_) {
+    if (!staged.published) continue;
+    auto found = parent_of(staged.path, Missing::leave);
+    const auto* parent = std::get_if<Parent>(&found);
+    if (!staged.backup.empty() && parent != nullptr &&
+        ::unlinkat(parent->descriptor, staged.backup.c_str(), 0) != 0 && !first) {
+      const int code = errno;
+      first = FileError{staged.path, code,
+                        "its old content stays as `" + staged.backup + "`: " + errno_text(code)};
+    }
+    if (staged.temporary.empty()) remove_empty_directories(staged.path);
+  }
+  staged_.clear();
+  made_roots_.clear();
+  made_directories_.clear();
+  return first;
+}
+
+void OutputTree::remove_empty_directories(std::string_view path) {
   for (std::size_t slash = path.rfind('/'); slash != std::string_view::npos;) {
     path = path.substr(0, slash);
     auto above = parent_of(path, Missing::leave);
     const auto* directory = std::get_if<Parent>(&above);
     if (directory == nullptr ||
         ::unlinkat(directory->descriptor, directory->name.c_str(), AT_REMOVEDIR) != 0) {
-      break;  // not empty: somebody else's files live there
+      return;  // not empty: somebody else's files live there
     }
     last_.reset();
     slash = path.rfind('/');
   }
-  return std::nullopt;
+}
+
+void OutputTree::take_back(Staged& staged) {
+  auto found = parent_of(staged.path, Missing::leave);
+  const auto* parent = std::get_if<Parent>(&found);
+  if (parent == nullptr) return;
+  if (!staged.published) {
+    for (const std::string& name : {staged.temporary, staged.backup}) {
+      if (!name.empty()) ::unlinkat(parent->descriptor, name.c_str(), 0);
+    }
+  } else if (!staged.backup.empty()) {
+    ::renameat(parent->descriptor, staged.backup.c_str(), parent->descriptor, parent->name.c_str());
+  } else if (staged.created) {
+    ::unlinkat(parent->descriptor, parent->name.c_str(), 0);
+  }
+}
+
+void OutputTree::discard() {
+  for (auto staged = staged_.rbegin(); staged != staged_.rend(); ++staged) take_back(*staged);
+  for (auto path = made_directories_.rbegin(); path != made_directories_.rend(); ++path) {
+    last_.reset();
+    auto above = parent_of(*path, Missing::leave);
+    const auto* directory = std::get_if<Parent>(&above);
+    if (directory == nullptr) continue;
+    ::unlinkat(directory->descriptor, directory->name.c_str(), AT_REMOVEDIR);
+  }
+  last_.reset();
+  if (!made_roots_.empty()) root_.reset();
+  for (auto path = made_roots_.rbegin(); path != made_roots_.rend(); ++path) {
+    ::rmdir(path->c_str());
+  }
+  written_ -= static_cast<std::size_t>(
+      std::count_if(staged_.begin(), staged_.end(),
+                    [](const Staged& staged) { return !staged.temporary.empty(); }));
+  staged_.clear();
+  made_directories_.clear();
+  made_roots_.clear();
 }
 
 std::variant<OutputTree::Seen, FileError> OutputTree::look(std::string_view path,
@@ -262,7 +431,8 @@ std::variant<OutputTree::Seen, FileError> OutputTree::look(std::string_view path
   auto found = parent_of(path, Missing::leave);
   if (const auto* error = std::get_if<FileError>(&found)) {
     if (error->code == ENOENT) return Seen{};
-    if (error->code == ELOOP || error->code == ENOTDIR) return Seen{Seen::Kind::other, "", {}};
+    if (error->code == ELOOP) return Seen{Seen::Kind::other, "", {}, error->text};
+    if (error->code == ENOTDIR) return Seen{Seen::Kind::other, "", {}, "is below a file"};
     return *error;
   }
   const auto& parent = std::get<Parent>(found);
@@ -271,13 +441,15 @@ std::variant<OutputTree::Seen, FileError> OutputTree::look(std::string_view path
     if (errno == ENOENT) return Seen{};
     return os_error(path, errno);
   }
-  if (!S_ISREG(status.st_mode)) return Seen{Seen::Kind::other, "", {}};
+  if (std::string reason = other_than_file(status.st_mode); !reason.empty()) {
+    return Seen{Seen::Kind::other, "", {}, std::move(reason)};
+  }
   const FileDescriptor file(::openat(parent.descriptor, parent.name.c_str(),
                                      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!file) return os_error(path, errno);
   auto content = read_descriptor(file, std::string(path), most_bytes);
   if (const auto* error = std::get_if<FileError>(&content)) return *error;
-  Seen seen{Seen::Kind::file, std::move(std::get<std::string>(content)), FileMode::plain};
+  Seen seen{Seen::Kind::file, std::move(std::get<std::string>(content)), FileMode::plain, {}};
   if ((status.st_mode & 0100U) != 0) seen.mode = FileMode::executable;
   return seen;
 }

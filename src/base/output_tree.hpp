@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/file.hpp"
 
@@ -27,10 +27,15 @@ struct OutputOptions {
 /// A directory that files are written into. Symbolic links below the root are never followed,
 /// and none is replaced: a link where a file or directory should be is an error. Files appear
 /// whole or not at all (temporary file, rename). Errors name the path below the root.
+///
+/// Many files appear together: stage() and stage_removal() prepare them out of sight, publish()
+/// gives them their names one after the other, keep() drops what was there before. Until then
+/// discard() takes everything back. Only a process that dies in between leaves files named
+/// `.gpuctl-tmp-...` or a part of the new files behind.
 class OutputTree {
  public:
-  /// Opens `root`, creating it and missing parents. Links in `root` itself are followed: the user
-  /// named it.
+  /// Opens `root`. One that does not exist is created, with missing parents, when the first file is
+  /// prepared. Links in `root` itself are followed: the user named it.
   static std::variant<OutputTree, FileError> open(const std::string& root,
                                                   OutputOptions options = {});
 
@@ -42,34 +47,67 @@ class OutputTree {
   /// Removes a file, and the directories above it that became empty. An absent file is no error.
   std::optional<FileError> remove(std::string_view path);
 
+  /// Prepares write() or remove(); each path once. After an error nothing is staged any more, and
+  /// all is as it was.
+  std::optional<FileError> stage(std::string_view path, std::string_view content,
+                                 FileMode mode = FileMode::plain);
+  std::optional<FileError> stage_removal(std::string_view path);
+  /// Makes all that is staged visible. After an error all is as it was.
+  std::optional<FileError> publish();
+  /// Forgets the replaced and removed files, which until now can come back. An error names one that
+  /// stays behind under a temporary name.
+  std::optional<FileError> keep();
+  /// Takes back what was staged or published since the last keep(), and the directories made for
+  /// it.
+  void discard();
+
   struct Seen {
-    enum class Kind { absent, file, other };  // other: link, directory, device; or below a link
+    enum class Kind { absent, file, other };
     Kind kind = Kind::absent;
     std::string content;  // of a file
     FileMode mode = FileMode::plain;
+    std::string reason;  // of other: "is a directory", "has a symbolic link in it"
   };
   /// What stands at `path` now. A file over `most_bytes` is an error.
   std::variant<Seen, FileError> look(std::string_view path, std::size_t most_bytes);
 
-  /// Files that write() had to write, and those it found as wanted.
+  /// Files that had to be written, and those found as wanted.
   std::size_t written() const { return written_; }
   std::size_t unchanged() const { return unchanged_; }
 
  private:
-  OutputTree(FileDescriptor root, OutputOptions options);
+  OutputTree(std::string root, FileDescriptor descriptor, OutputOptions options);
 
   struct Parent {
     int descriptor = -1;
     std::string name;  // last component
   };
+  struct Staged {
+    std::string path;
+    std::string temporary;  // the new content, beside the file; empty: to be removed
+    std::string backup;     // name of the old content once the new one is visible
+    bool published = false;
+    bool created = false;  // nothing was there before
+  };
   enum class Missing { create, leave };
+  std::optional<FileError> make_root();
   std::variant<Parent, FileError> parent_of(std::string_view path, Missing missing);
   std::variant<FileDescriptor, FileError> open_directory(std::string_view path, Missing missing);
   std::variant<bool, FileError> same(const Parent& parent, std::string_view path,
                                      std::string_view content, unsigned mode) const;
+  std::optional<FileError> prepare(Staged& staged, std::string_view content, FileMode mode,
+                                   bool& needed);
+  std::optional<FileError> publish(Staged& staged);
+  void take_back(Staged& staged);
+  void remove_empty_directories(std::string_view path);
+  std::optional<FileError> fail(FileError error);
 
-  FileDescriptor root_;
+  std::string root_name_;
+  FileDescriptor root_;  // closed: the root is still absent
   OutputOptions options_;
+  std::vector<Staged> staged_;
+  std::vector<std::string> made_roots_;        // directories, outermost first
+  std::vector<std::string> made_directories_;  // below the root, outermost first
   // Paths come sorted, so the directory used last is mostly the one wanted next.
   std::string last_path_;
   FileDescriptor last_;

@@ -101,7 +101,7 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
   if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
-  return print(text) ? kOk : kFindings;
+  return print(text, global) ? kOk : kFindings;
 }
 
 int run_platforms(const CatalogOptions& options, const GlobalOptions& global) {
@@ -123,7 +123,7 @@ int run_platforms(const CatalogOptions& options, const GlobalOptions& global) {
     text += name + "  " + std::string(title.as_string()) + "\n";
   }
   if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
-  return print(text) ? kOk : kFindings;
+  return print(text, global) ? kOk : kFindings;
 }
 
 void add_output(CLI::App& command, CatalogOptions& options) {

@@ -3,11 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <thread>
 
+#include "base/file.hpp"
+#include "cli/codes.hpp"
+#include "diag/character.hpp"
 #include "diag/print.hpp"
 #include "render/codes.hpp"
 
@@ -69,9 +73,24 @@ Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
   return *knowledge;
 }
 
-bool print(std::string_view text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-         std::fflush(stdout) == 0;
+bool print(std::string_view text, const GlobalOptions& options) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return true;
+  }
+  if (const int code = errno; code != EPIPE) {
+    diag::Sink sink;
+    sink.error(kUnwritable, diag::kNoOrigin,
+               "cannot write to standard output: " + base::errno_text(code));
+    Report(options).show(sink, diag::Sources());
+  }
+  return false;
+}
+
+std::string shown(std::string_view name) {
+  std::string out;
+  diag::append_visible(out, name);
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
 }
 
 void BlueprintOptions::add_to(CLI::App& command) {

@@ -49,8 +49,12 @@ class Report {
 /// would cost as much as a small run.
 Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink);
 
-/// Prints to standard output; false when the reader is gone or the disk is full.
-bool print(std::string_view text);
+/// Prints to standard output; false when that fails (GPU0003, except that a reader who has gone
+/// away is no finding).
+bool print(std::string_view text, const GlobalOptions& options = {});
+
+/// A name of the user's as a message may hold it: in one line, and unable to steer a terminal.
+std::string shown(std::string_view name);
 
 /// The inputs that several commands take.
 struct BlueprintOptions {

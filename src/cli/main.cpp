@@ -82,7 +82,9 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
 
 int run_program(int argc, char** argv) {
   ::umask(::umask(0) | kLeastUmask);
+  // Failures to write are reported, not died of.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app("Blueprint in, manifests of a GPU cluster out, committed to Git", "gpuctl");
   GlobalOptions global;
   app.add_option("--providers", global.providers, "Directory laid over the built-in providers/")

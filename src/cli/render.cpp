@@ -1,4 +1,7 @@
+#include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "base/output_tree.hpp"
 #include "cli/codes.hpp"
@@ -20,35 +23,60 @@ struct RenderOptions {
 
 void unwritable(const base::FileError& error, diag::Sink& sink) {
   sink.error(kUnwritable, diag::kNoOrigin, "cannot write `" + error.path + "`: " + error.text)
-      .note("files are replaced one by one; none is half-written");
+      .note("nothing was changed");
 }
 
-// Writes the changes of all clusters below the output directory.
-bool write_tree(const RenderOptions& options, std::vector<Result>& results, base::OutputTree& tree,
-                Report& report) {
-  plan::Present present;
-  std::optional<base::FileError> failure;
-  const auto look = [&](const std::string& path) -> std::optional<std::string> {
-    auto seen = tree.look(path, kMostPresentBytes);
-    if (auto* error = std::get_if<base::FileError>(&seen)) {
-      failure = *error;
+// What stands in the output directory. Whatever is neither absent nor a file we can read is a
+// finding, so that it is known before the first file is written. For several threads.
+class Existing {
+ public:
+  explicit Existing(base::OutputTree& tree) : tree_(tree) {}
+
+  std::optional<std::string> read(const std::string& path) {
+    using Seen = base::OutputTree::Seen;
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    auto looked = tree_.look(path, kMostPresentBytes);
+    if (const auto* error = std::get_if<base::FileError>(&looked)) {
+      in_the_way_[path] = error->text;
       return std::nullopt;
     }
-    auto& found = std::get<base::OutputTree::Seen>(seen);
-    if (found.kind != base::OutputTree::Seen::Kind::file) return std::nullopt;
-    return std::move(found.content);
-  };
-  struct Work {
-    const Result* result;
-    std::vector<plan::Change> changes;
-  };
+    auto& seen = std::get<Seen>(looked);
+    if (seen.kind == Seen::Kind::other) in_the_way_[path] = seen.reason;
+    if (seen.kind != Seen::Kind::file) return std::nullopt;
+    return std::move(seen.content);
+  }
+
+  void report(const std::string& root, diag::Sink& sink) {
+    for (const auto& [path, reason] : in_the_way_) {
+      sink.error(kUnwritable, diag::kNoOrigin,
+                 "`" + path + "` below `" + root + "` is in the way: it " + reason)
+          .note("nothing was changed")
+          .suggest("move it away, or choose another output directory");
+    }
+    in_the_way_.clear();
+  }
+
+ private:
+  base::OutputTree& tree_;
+  std::mutex one_at_a_time_;
+  std::map<std::string, std::string> in_the_way_;
+};
+
+// The changes of one cluster.
+struct Work {
+  const Result* result;
+  std::vector<plan::Change> changes;
+};
+
+std::vector<Work> compare(const RenderOptions& options, const std::vector<Result>& results,
+                          Existing& existing, diag::Sink& sink) {
   std::vector<Work> work;
-  diag::Sink sink;
   for (const Result& result : results) {
     const std::string prefix = result.files.directory + "/";
-    present.read = [&](const std::string& path) { return look(prefix + path); };
+    plan::Present present;
+    present.read = [&](const std::string& path) { return existing.read(prefix + path); };
     present.same = [&](const std::string& path, const std::string& content) {
-      return look(prefix + path) == content;
+      return existing.read(prefix + path) == content;
     };
     work.push_back(
         {&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
@@ -56,61 +84,93 @@ bool write_tree(const RenderOptions& options, std::vector<Result>& results, base
     plan::warn_removals(work.back().changes, result.files.directory, present,
                         *result.blueprint->platform, sink);
   }
-  if (failure) unwritable(*failure, sink);
-  if (!sink.has_errors()) {
-    for (const Work& item : work) {
-      for (const plan::Change& change : item.changes) {
-        const std::string path = item.result->files.directory + "/" + change.path;
-        const std::optional<base::FileError> error =
-            change.kind == plan::Change::Kind::remove
-                ? tree.remove(path)
-                : tree.write(path, item.result->files.files.at(change.path));
-        if (error) {
-          unwritable(*error, sink);
-          break;
-        }
-      }
-      if (sink.has_errors()) break;
-      report.say(item.result->blueprint->stage + "/" + item.result->blueprint->name + ": " +
-                 plan::summary(item.changes) + " below " + options.output + "/" +
-                 item.result->files.directory);
-    }
-  }
-  report.show(sink, diag::Sources());
-  return !sink.has_errors();
+  existing.report(options.output, sink);
+  return work;
 }
 
-bool write_secrets(const RenderOptions& options, const std::vector<Result>& results,
-                   Report& report) {
-  diag::Sink sink;
-  auto opened = base::OutputTree::open(options.install_dir, {.secret = true});
-  if (auto* error = std::get_if<base::FileError>(&opened)) {
+std::optional<base::FileError> stage(const std::vector<Work>& work, base::OutputTree& tree) {
+  for (const Work& item : work) {
+    for (const plan::Change& change : item.changes) {
+      const std::string path = item.result->files.directory + "/" + change.path;
+      auto error = change.kind == plan::Change::Kind::remove
+                       ? tree.stage_removal(path)
+                       : tree.stage(path, item.result->files.files.at(change.path));
+      if (error) return error;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<base::FileError> stage_secrets(const std::vector<Result>& results,
+                                             base::OutputTree& tree) {
+  for (const Result& result : results) {
+    for (const SecretFile& file : result.secret_files) {
+      if (auto error = tree.stage(file.path, file.content)) return error;
+    }
+  }
+  return std::nullopt;
+}
+
+// The two places that files may go to; absent when not asked for.
+struct Targets {
+  std::optional<base::OutputTree> output;
+  std::optional<base::OutputTree> install;
+};
+
+std::optional<base::OutputTree> open_target(const std::string& directory,
+                                            base::OutputOptions options, diag::Sink& sink) {
+  if (directory.empty()) return std::nullopt;
+  auto opened = base::OutputTree::open(directory, options);
+  if (const auto* error = std::get_if<base::FileError>(&opened)) {
     unwritable(*error, sink);
-  } else {
-    auto& tree = std::get<base::OutputTree>(opened);
-    for (const Result& result : results) {
-      for (const SecretFile& file : result.secret_files) {
-        if (const auto failed = tree.write(file.path, file.content)) {
-          unwritable(*failed, sink);
-        } else {
-          report.say("wrote " + options.install_dir + "/" + file.path +
-                     " with its secrets: keep it out of Git");
-        }
-      }
+    return std::nullopt;
+  }
+  return std::move(std::get<base::OutputTree>(opened));
+}
+
+// Writes to all places, or changes none.
+bool write(const std::vector<Work>& work, const std::vector<Result>& results, Targets& targets,
+           diag::Sink& sink) {
+  std::optional<base::FileError> error;
+  if (targets.output) error = stage(work, *targets.output);
+  if (!error && targets.install) error = stage_secrets(results, *targets.install);
+  if (!error && targets.install) error = targets.install->publish();
+  if (!error && targets.output) error = targets.output->publish();
+  for (std::optional<base::OutputTree>* tree : {&targets.output, &targets.install}) {
+    if (!*tree) continue;
+    if (error) {
+      (*tree)->discard();
+    } else if (const auto left = (*tree)->keep()) {
+      sink.error(kUnwritable, diag::kNoOrigin, "`" + left->path + "`: " + left->text);
     }
   }
-  report.show(sink, diag::Sources());
+  if (error) unwritable(*error, sink);
   return !sink.has_errors();
 }
 
-bool print_documents(const std::vector<Result>& results) {
+void say_written(const RenderOptions& options, const std::vector<Work>& work,
+                 const std::vector<Result>& results, const Report& report) {
+  for (const Work& item : work) {
+    report.say(item.result->blueprint->stage + "/" + item.result->blueprint->name + ": " +
+               plan::summary(item.changes) + " below " + shown(options.output) + "/" +
+               item.result->files.directory);
+  }
+  for (const Result& result : results) {
+    for (const SecretFile& file : result.secret_files) {
+      report.say("wrote " + shown(options.install_dir) + "/" + file.path +
+                 " with its secrets: keep it out of Git");
+    }
+  }
+}
+
+bool print_documents(const std::vector<Result>& results, const GlobalOptions& global) {
   std::string out;
   for (const Result& result : results) {
     for (const auto& [path, content] : result.files.files) {
       out += "---\n# " + result.files.directory + "/" + path + "\n" + content;
     }
   }
-  return print(out);
+  return print(out, global);
 }
 
 int run_render(const RenderOptions& options, const GlobalOptions& global) {
@@ -122,33 +182,35 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
   std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
   request->install_dir = options.install_dir;
-  std::optional<base::OutputTree> tree;
-  std::mutex one_at_a_time;
-  if (!options.output.empty()) {
-    auto opened = base::OutputTree::open(options.output);
-    if (auto* error = std::get_if<base::FileError>(&opened)) {
-      unwritable(*error, sink);
-      report.show(sink, diag::Sources());
-      return kFindings;
-    }
-    tree = std::move(std::get<base::OutputTree>(opened));
-    request->earlier = [&](const std::string& path) -> std::optional<std::string> {
-      const std::lock_guard<std::mutex> guard(one_at_a_time);
-      auto seen = tree->look(path, kMostPresentBytes);
-      auto* found = std::get_if<base::OutputTree::Seen>(&seen);
-      if (found == nullptr || found->kind != base::OutputTree::Seen::Kind::file)
-        return std::nullopt;
-      return std::move(found->content);
-    };
+  diag::Sink writing;
+  Targets targets{open_target(options.output, {}, writing),
+                  open_target(options.install_dir, {.secret = true}, writing)};
+  std::optional<Existing> existing;
+  if (targets.output) {
+    existing.emplace(*targets.output);
+    request->earlier = [&](const std::string& path) { return existing->read(path); };
   }
-  std::vector<Result> results =
-      run_all(options.inputs.blueprints, *request, knowledge, thread_count(options.inputs.jobs));
-  bool good = show_results(results, options.inputs.strict, report);
-  show_withheld(results, report);
-  if (good && tree) good = write_tree(options, results, *tree, report);
-  if (good && options.to_stdout) good = print_documents(results);
-  if (good && !options.install_dir.empty()) good = write_secrets(options, results, report);
-  return good ? kOk : kFindings;
+  std::vector<Result> results;
+  std::vector<Work> work;
+  bool good = !writing.has_errors();
+  if (good) {
+    results =
+        run_all(options.inputs.blueprints, *request, knowledge, thread_count(options.inputs.jobs));
+    good = show_results(results, options.inputs.strict, report);
+    show_withheld(results, report);
+    if (existing) existing->report(options.output, writing);
+    good = good && !writing.has_errors();
+  }
+  if (good && existing) {
+    work = compare(options, results, *existing, writing);
+    good = !writing.has_errors() && !(options.inputs.strict && writing.has_warnings());
+  }
+  good = good && write(work, results, targets, writing);
+  report.show(writing, diag::Sources());
+  if (!good) return kFindings;
+  say_written(options, work, results, report);
+  if (options.to_stdout && !print_documents(results, global)) return kFindings;
+  return kOk;
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
   for (const Result& result : results) {
     const bool accepted =
         !result.sink.has_errors() && !(options.strict && result.sink.has_warnings());
-    out += result.blueprint_file + ": " + (accepted ? "ok" : "refused");
+    out += shown(result.blueprint_file) + ": " + (accepted ? "ok" : "refused");
     if (accepted) {
       out += " (" + result.blueprint->stage + "/" + result.blueprint->name + ", " +
              std::to_string(result.rendered.documents.size()) + " document" +
@@ -38,7 +38,7 @@ int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
              (choice.kept ? " (kept)" : "") + "\n";
     }
   }
-  if (!print(out)) return kFindings;
+  if (!print(out, global)) return kFindings;
   return good ? kOk : kFindings;
 }
 

@@ -9,9 +9,13 @@ void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   command->callback([&global, &exit_code] {
     diag::Sink sink;
     Knowledge& knowledge = open_knowledge(global, sink);
+    Report report(global);
+    report.show(sink, knowledge.library().sources());
+    exit_code = kFindings;
+    if (sink.has_errors()) return;
     const std::string digest = knowledge.library().digest();
-    exit_code =
-        print("gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n") ? kOk : kFindings;
+    const std::string text = "gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n";
+    if (print(text, global)) exit_code = kOk;
   });
 }
 

@@ -162,11 +162,12 @@ TEST_P(OutputTreeTest, RefusesBadPathsAndSpecialFiles) {
     EXPECT_NE(text(tree.write(path, "bad")), "") << path;
     EXPECT_NE(text(tree.remove(path)), "") << path;
   }
-  fs::create_directory(at("dir"));
+  EXPECT_FALSE(fs::exists(scratch_ / "root"));  // nothing came of it, not even the root
+  fs::create_directories(at("dir"));
   ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
   EXPECT_EQ(text(tree.write("dir", "x")), "dir is a directory");
   EXPECT_EQ(text(tree.write("fifo", "x")), "fifo is not a regular file");
-  EXPECT_EQ(text(tree.remove("dir")), "dir is not a regular file");
+  EXPECT_EQ(text(tree.remove("dir")), "dir is a directory");
   ASSERT_EQ(text(tree.write("file", "x")), "");
   EXPECT_NE(text(tree.write("file/below", "x")), "");
   EXPECT_EQ(get(at("file")), "x");
@@ -189,6 +190,83 @@ TEST_P(OutputTreeTest, RemovesFilesAndEmptyDirectories) {
   // A directory that was removed can be written again.
   EXPECT_EQ(text(tree.write("a/b/two", "y")), "");
   EXPECT_EQ(get(at("a/b/two")), "y");
+}
+
+TEST_P(OutputTreeTest, StagedFilesAppearTogether) {
+  OutputTree tree = open();
+  ASSERT_EQ(text(tree.write("old/changed", "1")), "");
+  ASSERT_EQ(text(tree.write("gone/away", "1")), "");
+  ASSERT_EQ(text(tree.stage("new/deep/file", "2")), "");
+  ASSERT_EQ(text(tree.stage("old/changed", "2")), "");
+  ASSERT_EQ(text(tree.stage_removal("gone/away")), "");
+  EXPECT_EQ(get(at("old/changed")), "1");
+  EXPECT_FALSE(fs::exists(at("new/deep/file")));
+  EXPECT_TRUE(fs::exists(at("gone/away")));
+  ASSERT_EQ(text(tree.publish()), "");
+  EXPECT_EQ(get(at("old/changed")), "2");
+  EXPECT_EQ(get(at("new/deep/file")), "2");
+  EXPECT_FALSE(fs::exists(at("gone/away")));
+  ASSERT_EQ(text(tree.keep()), "");
+  EXPECT_EQ(std::get<0>(list_directory(at(""))), (std::vector<std::string>{"new", "old"}));
+  EXPECT_EQ(std::get<0>(list_directory(at("old"))), (std::vector<std::string>{"changed"}));
+  EXPECT_EQ(tree.written(), 4U);
+}
+
+TEST_P(OutputTreeTest, DiscardBringsEverythingBack) {
+  OutputTree tree = open_at(scratch_ / "up/root");
+  const std::string root = scratch_ / "up/root/";
+  ASSERT_EQ(text(tree.stage("a/b", "x")), "");
+  tree.discard();
+  EXPECT_FALSE(fs::exists(scratch_ / "up"));
+  ASSERT_EQ(text(tree.write("keep", "1")), "");
+  ASSERT_EQ(text(tree.write("gone", "1")), "");
+  const ino_t before = inode_of(root + "keep");
+  for (const bool published : {false, true}) {
+    ASSERT_EQ(text(tree.stage("keep", "2")), "");
+    ASSERT_EQ(text(tree.stage("new/file", "2")), "");
+    ASSERT_EQ(text(tree.stage_removal("gone")), "");
+    if (published) {
+      ASSERT_EQ(text(tree.publish()), "");
+    }
+    tree.discard();
+    EXPECT_EQ(inode_of(root + "keep"), before);
+    EXPECT_EQ(get(root + "keep") + get(root + "gone"), "11");
+    EXPECT_EQ(std::get<0>(list_directory(root)), (std::vector<std::string>{"gone", "keep"}));
+  }
+  EXPECT_EQ(tree.written(), 2U);
+}
+
+TEST_P(OutputTreeTest, AFailureTakesBackWhatWentBefore) {
+  OutputTree tree = open();
+  ASSERT_EQ(text(tree.write("a", "1")), "");
+  ASSERT_EQ(text(tree.write("d/b", "1")), "");
+  // At the second file, once while it is staged and once when somebody interferes in between.
+  ASSERT_EQ(text(tree.stage("a", "2")), "");
+  EXPECT_EQ(text(tree.stage("d/b/c", "2")), "d/b/c Not a directory");
+  ASSERT_EQ(text(tree.publish()), "");
+  EXPECT_EQ(get(at("a")), "1");
+  ASSERT_EQ(text(tree.stage("a", "2")), "");
+  ASSERT_EQ(text(tree.stage("d/b", "2")), "");
+  fs::remove(at("d/b"));
+  fs::create_symlink(at("a"), at("d/b"));
+  EXPECT_EQ(text(tree.publish()), "d/b is a symbolic link");
+  EXPECT_EQ(get(at("a")), "1");
+  EXPECT_EQ(std::get<0>(list_directory(at("d"))), (std::vector<std::string>{"b"}));
+  EXPECT_EQ(std::get<0>(list_directory(at(""))), (std::vector<std::string>{"a", "d"}));
+}
+
+TEST_P(OutputTreeTest, TheRootAppearsWithItsFirstFile) {
+  OutputTree tree = open_at(scratch_ / "up/root");
+  EXPECT_EQ(std::get<OutputTree::Seen>(tree.look("a/b", 100)).kind, OutputTree::Seen::Kind::absent);
+  EXPECT_EQ(text(tree.remove("a/b")), "");
+  EXPECT_FALSE(fs::exists(scratch_ / "up"));
+  fs::create_symlink("nowhere", scratch_ / "link");
+  const auto dangling = OutputTree::open(scratch_ / "link");
+  EXPECT_EQ(std::get<FileError>(dangling).text, "is a symbolic link to nowhere");
+  OutputTree below = open_at(scratch_ / "link/root");
+  EXPECT_EQ(text(below.write("x", "1")), scratch_ / "link is a symbolic link to nowhere");
+  put(scratch_ / "file", "x");
+  EXPECT_EQ(std::get<FileError>(OutputTree::open(scratch_ / "file/root")).code, ENOTDIR);
 }
 
 TEST_P(OutputTreeTest, LooksAtFiles) {
