@@ -1,5 +1,6 @@
 #include "plan/lock.hpp"
 
+#include "base/path_check.hpp"
 #include "plan/codes.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/read.hpp"
@@ -8,7 +9,32 @@ namespace gpuctl::plan {
 
 namespace {
 constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+constexpr std::string_view kRestore =
+    "restore the file from Git history; it says which files gpuctl may change";
+
+bool is_sha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
+
+// A lock that somebody forged or damaged must not make us touch what was never ours.
+bool check_row(const yaml::Entry& row, diag::Sink& sink) {
+  const std::string path(row.key.as_string());
+  if (const std::string reason = base::unsafe_path_reason(path); !reason.empty()) {
+    sink.error(kFaultyLock, row.key.origin(), "the lock lists `" + path + "`, which " + reason)
+        .expect("a path below the cluster's directory")
+        .suggest(std::string(kRestore));
+    return false;
+  }
+  const yaml::Node digest = row.value.get("sha256");
+  if (is_sha256(digest.as_string())) return true;
+  sink.error(kFaultyLock, digest.is_null() ? row.key.origin() : digest.origin(),
+             "the lock holds no digest of `" + path + "`")
+      .expect("`sha256` and 64 hexadecimal digits")
+      .suggest(std::string(kRestore));
+  return false;
+}
+
+}  // namespace
 
 std::string write_lock(const Lock& lock, const std::string& cluster) {
   yaml::Arena arena;
@@ -49,7 +75,7 @@ std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::A
       document->get("kind").as_string() != "Lock" || !document->get("files").is_map()) {
     sink.error(kFaultyLock, document->origin(), "this file is no lock of gpuctl")
         .expect("`apiVersion: " + std::string(kApiVersion) + "`, `kind: Lock` and `files`")
-        .suggest("restore the file from Git history; it says which files gpuctl may change");
+        .suggest(std::string(kRestore));
     return std::nullopt;
   }
   Lock lock;
@@ -60,11 +86,14 @@ std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::A
     lock.choices.push_back({std::string(choice.key.as_string()), choice.value.get("value"),
                             std::string(choice.value.get("because").as_string()), true});
   }
+  bool sound = true;
   for (const yaml::Entry& row : document->get("files").entries()) {
+    sound = check_row(row, sink) && sound;
     lock.files[std::string(row.key.as_string())] = {
         std::string(row.value.get("sha256").as_string()),
         std::string(row.value.get("template").as_string())};
   }
+  if (!sound) return std::nullopt;
   return lock;
 }
 

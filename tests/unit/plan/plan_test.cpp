@@ -93,7 +93,7 @@ TEST(LockFile, ReadsBackWhatItWrites) {
   lock.catalog = "c";
   lock.input = "i";
   lock.choices.push_back({"pools[a].zones", yaml::Node::integer(3), "because: yes", false});
-  lock.files["layers/x.yaml"] = {"abc", "templates/x.yaml"};
+  lock.files["layers/x.yaml"] = {std::string(64, 'a'), "templates/x.yaml"};
   const std::string text = write_lock(lock, "one");
   diag::Sources sources;
   diag::Sink sink;
@@ -106,6 +106,29 @@ TEST(LockFile, ReadsBackWhatItWrites) {
   EXPECT_EQ(back->files.at("layers/x.yaml").made_by, "templates/x.yaml");
   EXPECT_FALSE(read_lock(sources.add_file("l", "kind: Lock\n"), sources, arena, sink).has_value());
   EXPECT_EQ(sink.all().back().code, "GPU0611");
+}
+
+TEST(LockFile, RefusesWhatWouldTouchFilesOfOthers) {
+  const std::string head = "apiVersion: gpuctl.dev/v1alpha1\nkind: Lock\nfiles:\n";
+  const std::string good = "{sha256: \"" + std::string(64, 'a') + "\"}\n";
+  diag::Sources sources;
+  yaml::Arena arena;
+  const auto position = [&](const std::string& rows) -> std::uint32_t {
+    diag::Sink sink;
+    const auto lock = read_lock(sources.add_file("l", head + rows), sources, arena, sink);
+    EXPECT_NE(lock.has_value(), sink.has_errors()) << rows;
+    if (lock) return 0;
+    EXPECT_EQ(sink.all().front().code, "GPU0611") << rows;
+    const diag::Span* span = sources.span(sink.all().front().primary.at);
+    return span == nullptr ? 0 : sources.position(span->file, span->begin).line;
+  };
+  EXPECT_EQ(position("  a/b.yaml: " + good), 0U);
+  for (const char* path : {"../x", "/etc/passwd", "a/../../x", ".git/config", "a//b", "\"\""}) {
+    EXPECT_EQ(position("  a: " + good + "  " + path + ": " + good), 5U) << path;
+  }
+  for (const char* row : {"abc", "{sha256: abc}", "{}", "[]", "null", "{sha256: [a]}"}) {
+    EXPECT_EQ(position(std::string("  a: ") + row + "\n"), 4U) << row;
+  }
 }
 
 TEST(Secrets, AreRefusedWithoutBeingShown) {
