@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <future>
 
 #include "base/file.hpp"
@@ -14,35 +15,74 @@ namespace gpuctl::cli {
 
 namespace {
 
-constexpr std::size_t kMostKnowledgeFileBytes = 16 * 1024 * 1024;
 constexpr int kMostKnowledgeDepth = 8;
+// Many times what is built in; what is given by mistake, such as a home directory, ends here.
+constexpr std::size_t kMostKnowledgeFiles = 10'000;
+constexpr std::size_t kMostKnowledgeBytes = 64 * 1024 * 1024;
 
-// Collects the `.yaml` files below `directory` as overlays named `prefix/...`.
-void collect(const std::string& directory, const std::string& prefix, int depth,
-             std::vector<catalog::Overlay>& out, diag::Sink& sink) {
-  const auto listed = base::list_directory(directory);
-  if (const auto* error = std::get_if<base::FileError>(&listed)) {
-    sink.error(kUnreadable, diag::kNoOrigin,
-               "cannot read the directory `" + error->path + "`: " + error->text);
-    return;
-  }
-  for (const std::string& name : std::get<std::vector<std::string>>(listed)) {
-    const std::string path = directory + "/" + name;
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) continue;
-    if (S_ISDIR(info.st_mode)) {
-      if (depth < kMostKnowledgeDepth) collect(path, prefix + "/" + name, depth + 1, out, sink);
-      continue;
+// Collects the `.yaml` files of a directory as overlays.
+class Collector {
+ public:
+  Collector(std::vector<catalog::Overlay>& out, diag::Sink& sink) : out_(out), sink_(sink) {}
+
+  // False when nothing more is worth reading. `prefix` is the folder that the files are laid over.
+  bool collect(const std::string& directory, const std::string& prefix, int depth) {
+    const auto listed = base::list_directory(directory);
+    if (const auto* error = std::get_if<base::FileError>(&listed)) {
+      unreadable("the directory `" + error->path + "`", error->text);
+      return true;
     }
-    if (!name.ends_with(".yaml")) continue;
-    auto content = base::read_file(path, kMostKnowledgeFileBytes);
+    for (const std::string& name : std::get<std::vector<std::string>>(listed)) {
+      const std::string path = directory + "/" + name;
+      struct stat info {};
+      const bool known = ::stat(path.c_str(), &info) == 0;
+      if (known && S_ISDIR(info.st_mode)) {
+        if (depth == kMostKnowledgeDepth) {
+          unreadable("the directory `" + path + "`",
+                     "is over " + std::to_string(kMostKnowledgeDepth) + " folders deep")
+              .suggest(
+                  "give the directory that holds only providers or templates; a link in it "
+                  "may lead back to it");
+          return false;  // with links that lead back there is no end to it
+        }
+        if (!collect(path, prefix + "/" + name, depth + 1)) return false;
+      } else if (name.ends_with(".yaml") && !add(path, prefix + "/" + name)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  bool add(const std::string& path, const std::string& covers) {
+    auto content = base::read_file(path, kMostKnowledgeBytes - bytes_);
     if (const auto* error = std::get_if<base::FileError>(&content)) {
-      sink.error(kUnreadable, diag::kNoOrigin, "cannot read `" + error->path + "`: " + error->text);
-      continue;
+      if (error->code == EFBIG) return too_much(path);
+      unreadable("`" + path + "`", error->text);
+      return true;
     }
-    out.push_back({prefix + "/" + name, path, std::move(std::get<std::string>(content))});
+    auto& text = std::get<std::string>(content);
+    bytes_ += text.size();
+    out_.push_back({covers, path, std::move(text)});
+    return out_.size() <= kMostKnowledgeFiles || too_much(path);
   }
-}
+
+  bool too_much(const std::string& path) {
+    unreadable("`" + path + "`", "with it the knowledge is over " +
+                                     std::to_string(kMostKnowledgeFiles) + " files or " +
+                                     std::to_string(kMostKnowledgeBytes) + " bytes")
+        .suggest("give the directory that holds only providers or templates");
+    return false;
+  }
+
+  diag::Diagnostic& unreadable(const std::string& what, const std::string& why) {
+    return sink_.error(kUnreadable, diag::kNoOrigin, "cannot read " + what + ": " + why);
+  }
+
+  std::vector<catalog::Overlay>& out_;
+  diag::Sink& sink_;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace
 
@@ -73,8 +113,9 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
 
 Knowledge::Knowledge(const std::string& providers, const std::string& templates, diag::Sink& sink) {
   std::vector<catalog::Overlay> overlays;
-  if (!providers.empty()) collect(providers, "providers", 0, overlays, sink);
-  if (!templates.empty()) collect(templates, "templates", 0, overlays, sink);
+  Collector collector(overlays, sink);
+  if (!providers.empty()) collector.collect(providers, "providers", 0);
+  if (!templates.empty()) collector.collect(templates, "templates", 0);
   library_ = std::make_unique<catalog::Library>(&built_in_image(), std::move(overlays), sink);
   names_ = catalog::platforms(*library_);
 }
