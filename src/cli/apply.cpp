@@ -25,19 +25,22 @@ struct Planned {
 // One plan of all clusters against one commit.
 class Apply {
  public:
-  Apply(const ApplyOptions& options, Knowledge& knowledge, Report& report)
-      : options_(options), knowledge_(knowledge), report_(report) {}
+  Apply(const ApplyOptions& options, const GlobalOptions& global, Knowledge& knowledge,
+        Report& report)
+      : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
 
   int run(Request request) {
-    diag::Sink sink;
-    bool created = false;
     const std::string first_branch = options_.branch.empty() ? "main" : options_.branch;
-    repository_ = git::Repository::open_or_create(options_.repository, first_branch, created, sink);
-    report_.show(sink, diag::Sources());
-    if (!repository_) return kFindings;
-    created_ = created;
-    branch_ = options_.branch.empty() ? repository_->head_branch() : options_.branch;
-    if (branch_.empty()) branch_ = first_branch;
+    branch_ = first_branch;
+    // A repository is created when there is something to commit to it, not before.
+    if (!git::Repository::can_be_created(options_.repository)) {
+      diag::Sink sink;
+      repository_ = git::Repository::open(options_.repository, sink);
+      report_.show(sink, diag::Sources());
+      if (!repository_) return kFindings;
+      if (options_.branch.empty()) branch_ = repository_->head_branch();
+      if (branch_.empty()) branch_ = first_branch;
+    }
     for (int attempt = 0; attempt < kMostTries; ++attempt) {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
@@ -52,7 +55,7 @@ class Apply {
  private:
   git::CommitStatus attempt_once(Request request) {
     diag::Sink sink;
-    const std::string tip = repository_->tip(branch_, sink);
+    const std::string tip = repository_ ? repository_->tip(branch_, sink) : "";
     if (sink.has_errors()) {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
@@ -120,17 +123,26 @@ class Apply {
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
     if (wanted.changes.empty()) {
-      return print(printed) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
+      return print(printed, global_) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
     }
     wanted.message = message(plans);
-    const git::CommitResult made = repository_->commit(wanted, sink);
+    bool created = false;
+    if (!repository_) {
+      repository_ = git::Repository::open_or_create(options_.repository, branch_, created, sink);
+    }
+    git::CommitResult made;
+    if (repository_) made = repository_->commit(wanted, sink);
+    if (created && made.status == git::CommitStatus::failed) {
+      repository_->take_back_creation();
+      repository_.reset();
+    }
     report_.show(sink, diag::Sources());
     if (made.status == git::CommitStatus::committed) {
       constexpr std::size_t kShortId = 12;
-      if (created_) report_.say("created the repository " + options_.repository);
+      if (created) report_.say("created the repository " + shown(options_.repository));
       printed += "committed " + made.id.substr(0, kShortId) + " to " + branch_ + " of " +
-                 options_.repository + "\n";
-      if (!print(printed)) return git::CommitStatus::failed;
+                 shown(options_.repository) + "\n";
+      if (!print(printed, global_)) return git::CommitStatus::failed;
     }
     if (made.status == git::CommitStatus::failed) report_.say("nothing was committed");
     return made.status;
@@ -177,11 +189,11 @@ class Apply {
   }
 
   const ApplyOptions& options_;
+  const GlobalOptions& global_;
   Knowledge& knowledge_;
   Report& report_;
   std::optional<git::Repository> repository_;
   std::string branch_;
-  bool created_ = false;
 };
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
@@ -192,7 +204,7 @@ int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   if (sink.has_errors()) return kFindings;
   const std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
-  return Apply(options, knowledge, report).run(*request);
+  return Apply(options, global, knowledge, report).run(*request);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "base/file.hpp"
 #include "git/codes.hpp"
+#include "git/lock.hpp"
 
 namespace gpuctl::git {
 namespace {
@@ -25,10 +26,25 @@ diag::Diagnostic& refuse(std::string_view code, const std::string& path, const s
   return sink.error(code, diag::kNoOrigin, "`" + path + "` " + reason);
 }
 
+// `https://host/x` and `git@host:x` must not become directories of that name.
+bool is_address(const std::string& path) {
+  const std::size_t colon = path.find(':');
+  if (colon == std::string::npos || colon > path.find('/')) return false;
+  return path.compare(colon, 3, "://") == 0 || path.find('@') < colon;
+}
+
 // Only a directory of its own right may be a repository; a link could be redirected under us.
 bool check_place(const std::string& path, diag::Sink& sink) {
   if (path.empty() || path.find('\0') != std::string::npos) {
     refuse(kNotARepository, path, "is not a usable path", sink);
+    return false;
+  }
+  if (is_address(path)) {
+    refuse(kNotARepository, path, "is an address, not a directory", sink)
+        .suggest(
+            "give a clone of it on this machine and push from there; a directory of that name "
+            "is `./" +
+            path + "`");
     return false;
   }
   std::string bare = path;
@@ -143,6 +159,44 @@ bool initialise(const std::string& directory, bool bare, const std::string& bran
   return code == 0;
 }
 
+// The paths of a repository that is to be created.
+struct Place {
+  explicit Place(const std::string& path) : target(path) {
+    if (!target.has_filename()) target = target.parent_path();  // a trailing slash
+    bare = target.extension() == ".git";
+    home = !bare ? target : target.has_parent_path() ? target.parent_path() : fs::path(".");
+    git = bare ? target : target / ".git";
+  }
+  fs::path target;
+  fs::path home;  // where it is made, before it gets its name
+  fs::path git;   // the directory with objects and refs
+  bool bare = false;
+};
+
+// mkdir -p that says what it made. 0 or errno.
+int make_directories(const fs::path& path, std::vector<std::string>& made) {
+  fs::path part;
+  for (const fs::path& name : path) {
+    part /= name;
+    if (::mkdir(part.c_str(), 0777) == 0) {
+      made.push_back(part.string());
+    } else if (const int code = errno; code != EEXIST) {
+      std::error_code ignored;
+      if (!fs::is_directory(part, ignored)) return code;  // EISDIR, EROFS come for `/` too
+    }
+  }
+  return 0;
+}
+
+bool has_no_branch(const fs::path& git) {
+  std::error_code ignored;
+  if (fs::exists(fs::symlink_status(git / "packed-refs", ignored))) return false;
+  for (const auto& entry : fs::recursive_directory_iterator(git / "refs", ignored)) {
+    if (!entry.is_directory(ignored)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool is_absent_or_empty(const std::string& path) {
@@ -167,53 +221,78 @@ Owned<git_repository> open_repository(const std::string& path, diag::Sink& sink)
   return repository;
 }
 
-bool create_repository(const std::string& path, const std::string& branch, bool& created,
-                       diag::Sink& sink) {
+std::optional<Creation> create_repository(const std::string& path, const std::string& branch,
+                                          diag::Sink& sink) {
   ensure_library();
-  created = false;
-  if (!check_place(path, sink)) return false;
+  if (!check_place(path, sink)) return std::nullopt;
+  const Place place(path);
+  if (place.target.filename() == ".git") {
+    refuse(kNotARepository, path, "names the inside of a repository", sink)
+        .suggest("give the directory above it");
+    return std::nullopt;
+  }
+  Creation creation;
   const auto fail = [&](const std::string& text) {
     sink.error(kCannotWrite, diag::kNoOrigin, "cannot create a repository in `" + path + "`")
         .note(text);
     return false;
   };
-  fs::path target = fs::path(path);
-  if (!target.has_filename()) target = target.parent_path();  // a trailing slash
-  if (target.filename() == ".git") {
-    refuse(kNotARepository, path, "names the inside of a repository", sink)
-        .suggest("give the directory above it");
-    return false;
-  }
-  const bool bare = target.extension() == ".git";
-
   // Made in a temporary directory and renamed, so that a crash leaves no half of a repository. A
   // bare one is renamed onto its path; of the other kind `.git` is renamed into the work tree,
   // which may be the current directory and has to stay the same directory.
-  const fs::path home =
-      bare ? (target.has_parent_path() ? target.parent_path() : fs::path(".")) : target;
-  std::error_code error;
-  fs::create_directories(home, error);
-  if (error) return fail(error.message());
-  std::string temporary = (home / (std::string(kLeftOver) + "XXXXXX")).string();
-  if (::mkdtemp(temporary.data()) == nullptr) return fail(base::errno_text(errno));
-  const fs::path made = fs::path(temporary) / (bare ? "made.git" : "made");
-  const bool initialised = initialise(made.string(), bare, branch, sink);
+  creation.into_empty = fs::exists(fs::symlink_status(place.target));
+  std::string temporary = (place.home / (std::string(kLeftOver) + "XXXXXX")).string();
   bool done = false;
-  if (initialised) {
-    const fs::path from = bare ? made : made / ".git";
-    const fs::path to = bare ? target : target / ".git";
-    done = ::rename(from.c_str(), to.c_str()) == 0;
-    if (done) {
-      done = fsync_directory(home.string()) || fail(base::errno_text(errno));
-      created = done;
-    } else if (errno == ENOTEMPTY || errno == EEXIST) {
-      done = true;  // made by somebody else in the meantime
-    } else {
-      fail(base::errno_text(errno));
+  if (const int code = make_directories(place.home, creation.directories); code != 0) {
+    fail(base::errno_text(code));
+  } else if (::mkdtemp(temporary.data()) == nullptr) {
+    fail(base::errno_text(errno));
+  } else {
+    const fs::path made = fs::path(temporary) / (place.bare ? "made.git" : "made");
+    if (initialise(made.string(), place.bare, branch, sink)) {
+      const fs::path from = place.bare ? made : made / ".git";
+      creation.repository = ::rename(from.c_str(), place.git.c_str()) == 0;
+      if (creation.repository) {
+        done = fsync_directory(place.home.string()) || fail(base::errno_text(errno));
+      } else if (errno == ENOTEMPTY || errno == EEXIST) {
+        done = true;  // made by somebody else in the meantime
+      } else {
+        fail(base::errno_text(errno));
+      }
     }
+    std::error_code ignored;
+    fs::remove_all(temporary, ignored);
   }
-  fs::remove_all(temporary, error);
-  return done;
+  if (done) return creation;
+  remove_repository(path, creation);
+  return std::nullopt;
+}
+
+void remove_repository(const std::string& path, const Creation& creation) {
+  const Place place(path);
+  if (creation.repository) {
+    diag::Sink in_use;
+    const auto lock =
+        RepositoryLock::acquire(place.git.string(), std::chrono::milliseconds(0), in_use);
+    if (!lock) return;
+    std::string temporary = (place.home / (std::string(kLeftOver) + "XXXXXX")).string();
+    if (::mkdtemp(temporary.data()) == nullptr) return;
+    const fs::path away = fs::path(temporary) / "made";
+    std::error_code ignored;
+    if (::rename(place.git.c_str(), away.c_str()) == 0) {
+      // Looked at only now, when nobody can put anything in.
+      if (!has_no_branch(away)) {
+        [[maybe_unused]] const bool back = ::rename(away.c_str(), place.git.c_str()) == 0;
+        ::rmdir(temporary.c_str());
+        return;
+      }
+      if (place.bare && creation.into_empty) fs::create_directory(place.target, ignored);
+    }
+    fs::remove_all(temporary, ignored);
+  }
+  for (auto made = creation.directories.rbegin(); made != creation.directories.rend(); ++made) {
+    ::rmdir(made->c_str());
+  }
 }
 
 }  // namespace gpuctl::git

@@ -106,11 +106,30 @@ std::optional<Repository> Repository::open_or_create(const std::string& path,
                                                      const std::string& branch, bool& created,
                                                      diag::Sink& sink) {
   created = false;
+  std::optional<Creation> creation;
   if (is_absent_or_empty(path)) {
     if (!check_branch_name(branch, sink)) return std::nullopt;
-    if (!create_repository(path, branch, created, sink)) return std::nullopt;
+    creation = create_repository(path, branch, sink);
+    if (!creation) return std::nullopt;
   }
-  return open(path, sink);
+  std::optional<Repository> repository = open(path, sink);
+  if (repository && creation && creation->repository) {
+    created = true;
+    repository->state_->creation = std::move(creation);
+  }
+  return repository;
+}
+
+bool Repository::can_be_created(const std::string& path) {
+  return is_absent_or_empty(path);
+}
+
+void Repository::take_back_creation() {
+  if (!state_->creation) return;
+  const std::string path = state_->path;
+  const Creation creation = std::move(*state_->creation);
+  state_.reset();
+  remove_repository(path, creation);
 }
 
 bool Repository::is_bare() const {

@@ -56,6 +56,11 @@ class Repository {
                                                   const std::string& branch, bool& created,
                                                   diag::Sink& sink);
   static std::optional<Repository> open(const std::string& path, diag::Sink& sink);
+  /// True when there is nothing at `path` but perhaps an empty directory.
+  static bool can_be_created(const std::string& path);
+  /// Removes the repository, with the directories made for it, when open_or_create() has created it
+  /// and it has no branch yet. The object is of no use afterwards, except to be destroyed.
+  void take_back_creation();
 
   bool is_bare() const;
   /// The directory that holds the objects and refs (for running `git` on it).

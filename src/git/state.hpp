@@ -2,9 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "git/libgit.hpp"
+#include "git/open.hpp"
 #include "git/repository.hpp"
 
 namespace gpuctl::git {
@@ -12,6 +14,7 @@ namespace gpuctl::git {
 struct Repository::State {
   Owned<git_repository> handle;
   std::string path;  // as the user gave it
+  std::optional<Creation> creation;
   std::chrono::milliseconds lock_wait{10'000};
 };
 

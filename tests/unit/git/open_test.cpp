@@ -92,6 +92,39 @@ TEST_F(OpenTest, RefusesLinks) {
   EXPECT_FALSE(fs::exists(scratch_ / "nowhere"));
 }
 
+TEST_F(OpenTest, RefusesAddresses) {
+  for (const std::string path : {"https://host/x.git", "git@host:x", "file:///tmp/x"}) {
+    EXPECT_TRUE(has(refused(path), kNotARepository, "address")) << path;
+    EXPECT_FALSE(fs::exists(path));
+  }
+  Repository repository = make("a:b/x@y:z");
+  EXPECT_EQ(repository.head_branch(), "main");
+}
+
+TEST_F(OpenTest, ACreationCanBeTakenBack) {
+  for (const std::string name : {"new/deep/repo", "new/x.git"}) {
+    make(name).take_back_creation();
+    EXPECT_FALSE(fs::exists(scratch_ / "new")) << name;
+  }
+  for (const std::string name : {"repo", "y.git"}) {
+    fs::create_directory(scratch_ / name);
+    make(name).take_back_creation();
+    EXPECT_TRUE(fs::is_empty(scratch_ / name)) << name;
+  }
+  // Not what somebody has filled by then, and not what we only opened.
+  Repository filled = make("filled");
+  put(scratch_ / "filled/.git/refs/heads/other", "x");
+  filled.take_back_creation();
+  EXPECT_TRUE(fs::exists(scratch_ / "filled/.git/refs/heads/other"));
+  make("opened");
+  diag::Sink sink;
+  bool created = true;
+  auto opened = Repository::open_or_create(scratch_ / "opened", "main", created, sink);
+  ASSERT_TRUE(opened.has_value());
+  opened->take_back_creation();
+  EXPECT_TRUE(fs::exists(scratch_ / "opened/.git/HEAD"));
+}
+
 TEST_F(OpenTest, RefusesBadBranchNames) {
   for (const std::string branch : {"", "-x", "a..b", "a b", "HEAD", "a/", "x.lock", "a\nb"}) {
     EXPECT_TRUE(has(refused(scratch_ / "repo", branch), kUnsafePath)) << branch;
