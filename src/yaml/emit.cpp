@@ -86,6 +86,9 @@ bool safe_plain(std::string_view text, std::uint8_t classes) {
     case '.':
       if (text.starts_with("...")) return false;
       break;
+    case '<':
+      if (text.starts_with("<<<<<<<")) return false;  // at the start of a line: a merge conflict
+      break;
     default:
       break;
   }

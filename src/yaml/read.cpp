@@ -39,13 +39,15 @@ std::optional<std::vector<Node>> parse(diag::FileId file, diag::Sources& sources
                                        bool one_document) {
   const std::size_t errors_before = sink.error_count();
   if (!check_text(file, sources, sink, limits)) return std::nullopt;
+  if (report_merge_conflict(file, sources, sink)) return std::nullopt;
   const std::string_view text = sources.file_text(file);
   ViewBuffer buffer(parsed_part(text));
   std::istream stream(&buffer);
   TreeBuilder builder(file, sources, arena, sink, limits, one_document);
   const auto syntax_error = [&](std::string_view message, std::size_t at) {
-    report_syntax_error(message, {file, at, builder.progress(), builder.open_collection()}, sources,
-                        sink);
+    report_syntax_error(
+        message, {file, at, builder.progress(), builder.open_collection(), builder.broken_quote()},
+        sources, sink);
   };
   try {
     YAML::Parser parser(stream);

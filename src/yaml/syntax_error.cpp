@@ -141,11 +141,76 @@ const Wording* find_wording(std::string_view message) {
   return found == kWordings.end() ? nullptr : found;
 }
 
+constexpr std::string_view kOurs = "<<<<<<<";
+constexpr std::string_view kMiddle = "=======";
+constexpr std::string_view kTheirs = ">>>>>>>";
+
+// Offset of the first line at or behind `at` that starts with `marker`, or npos.
+std::size_t find_marker(std::string_view text, std::string_view marker, std::size_t at) {
+  while ((at = text.find(marker, at)) != std::string_view::npos) {
+    if ((at == 0 || text[at - 1] == '\n') && is_conflict_marker(line_at(text, at))) return at;
+    at += marker.size();
+  }
+  return at;
+}
+
+// Offset of a marker on the line of `at` or on the last line with content in front of it, or npos:
+// what is left of a conflict that was resolved in part.
+std::size_t marker_near(std::string_view text, std::size_t at) {
+  for (int lines = 0; lines < 2; ++lines) {
+    const std::string_view line = line_at(text, at);
+    const auto begin = static_cast<std::size_t>(line.data() - text.data());
+    if (is_conflict_marker(line)) return begin;
+    at = text.substr(0, begin).find_last_not_of(" \t\r\n");
+    if (at == std::string_view::npos) break;
+  }
+  return std::string_view::npos;
+}
+
 constexpr std::string_view kQuoteExpression =
     "quote the expression: `\"${...}\"` is needed where it contains `: ` or ` #`, starts with a "
     "quote, or stands inside `[...]` or `{...}`";
 
 }  // namespace
+
+bool is_conflict_marker(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  if (line.starts_with(kMiddle)) return line.size() == kMiddle.size();
+  return (line.starts_with(kOurs) || line.starts_with(kTheirs)) &&
+         (line.size() == kOurs.size() || line[kOurs.size()] == ' ');
+}
+
+void report_conflict_marker(diag::FileId file, std::size_t at, diag::Sources& sources,
+                            diag::Sink& sink) {
+  sink.error(kSyntax,
+             sources.add_span(file, static_cast<std::uint32_t>(at),
+                              static_cast<std::uint32_t>(at + kOurs.size())),
+             "a merge conflict is not resolved")
+      .label("left by a version control system")
+      .suggest(
+          "keep one of the two sides, and remove the lines that start with `<<<<<<<`, "
+          "`=======` and `>>>>>>>`");
+}
+
+void report_broken_quote(diag::FileId file, std::size_t quote, const diag::Label& witness,
+                         diag::Sources& sources, diag::Sink& sink) {
+  sink.error(kUnterminated,
+             sources.add_span(file, static_cast<std::uint32_t>(quote),
+                              static_cast<std::uint32_t>(quote + 1)),
+             "this quote is not closed where it should be")
+      .label("opened here")
+      .also(witness.at, witness.text)
+      .suggest("close the quote on its own line, or escape the quote that ends the text too early");
+}
+
+bool report_merge_conflict(diag::FileId file, diag::Sources& sources, diag::Sink& sink) {
+  const std::string_view text = sources.file_text(file);
+  const std::size_t ours = find_marker(text, kOurs, 0);
+  const std::size_t middle = find_marker(text, kMiddle, ours);
+  if (find_marker(text, kTheirs, middle) == std::string_view::npos) return false;
+  report_conflict_marker(file, ours, sources, sink);
+  return true;
+}
 
 void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place,
                          diag::Sources& sources, diag::Sink& sink) {
@@ -154,6 +219,11 @@ void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place
     return sources.add_span(place.file, static_cast<std::uint32_t>(begin),
                             static_cast<std::uint32_t>(end));
   };
+  if (const std::size_t marker = marker_near(text, std::min(place.at, text.size()));
+      marker != std::string_view::npos) {
+    report_conflict_marker(place.file, marker, sources, sink);
+    return;
+  }
   if (message.starts_with("illegal EOF in scalar")) {
     const std::size_t quote = find_open_quote(text, place.progress);
     if (quote != std::string_view::npos) {
@@ -166,6 +236,13 @@ void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place
   if (text.substr(at).find_first_not_of(" \t\r\n") == std::string_view::npos) {
     // At the end of the text: show the end of what there is.
     at = text.find_last_not_of(" \t\r\n") + 1;
+  }
+  if (place.broken_quote != std::string_view::npos && at >= place.progress &&
+      text.substr(place.progress, at - place.progress).find('\n') == std::string_view::npos) {
+    report_broken_quote(place.file, place.broken_quote,
+                        {span(place.progress - 1, place.progress), "closed here, and text follows"},
+                        sources, sink);
+    return;
   }
   const bool at_character = at < text.size() && text[at] != '\n' && text[at] != '\r';
   const Wording* wording = better_wording(message, line_before(text, at));

@@ -7,6 +7,7 @@
 #include "yaml/codes.hpp"
 #include "yaml/scalar.hpp"
 #include "yaml/scan.hpp"
+#include "yaml/syntax_error.hpp"
 #include "yaml/text_check.hpp"
 
 namespace gpuctl::yaml {
@@ -55,7 +56,8 @@ TreeBuilder::TreeBuilder(diag::FileId file, diag::Sources& sources, Arena& arena
       text_(sources.file_text(file)),
       start_(byte_order_mark(text_)),
       errors_before_(sink.error_count()),
-      last_end_(start_) {}
+      last_end_(start_),
+      gaps_(text_, start_) {}
 
 // yaml-cpp counts bytes, without the byte order mark.
 std::size_t TreeBuilder::offset(const YAML::Mark& mark) const {
@@ -72,7 +74,8 @@ Origin TreeBuilder::open_collection() const {
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   const std::size_t at = offset(mark);
-  check_directives(at);
+  only_end_ = text_.substr(at).starts_with("...") &&
+              (at + 3 == text_.size() || kSpace.find(text_[at + 3]) != std::string_view::npos);
   if (!documents_.empty()) {
     // yaml-cpp starts a document of its own where the root node ends too early.
     if (!text_.substr(at).starts_with("---") && !ended_by_dots(at)) {
@@ -96,7 +99,7 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
 }
 
 void TreeBuilder::OnDocumentEnd() {
-  documents_.push_back(values_.empty() ? Node() : values_.back());
+  if (!only_end_) documents_.push_back(values_.empty() ? Node() : values_.back());
   values_.clear();
 }
 
@@ -118,6 +121,8 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t id) {
   const std::size_t end = word_end(at, " \t\r\n,[]{}");
   const Origin origin = span(at, end);
   last_end_ = end;
+  check_indentation(at);
+  gaps_.scalar(at, end);
   const std::string name(text_.substr(at, end - at));
   const Anchor* anchor = id >= 1 && id <= anchors_.size() ? &anchors_[id - 1] : nullptr;
   Node node = Node::null(origin);
@@ -152,7 +157,11 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   if (size == 0) at = absent_value();
   const Origin origin = span(at, at + size);
   count_nodes(1, origin);
-  if (size != 0) last_end_ = at + size;
+  if (size != 0) {
+    last_end_ = at + size;
+    check_indentation(offset(mark));
+    gaps_.scalar(at, at + size);
+  }
   Node node = Node::null(origin);
   if (frames_.empty()) {  // the event of an empty document does not tell its tag
     std::size_t tag = offset(mark);
@@ -180,9 +189,11 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   last_end_ = place.end;
   count_nodes(1, origin);
   check_indentation(property);
+  note_scalar(place);
   if (place.match == Match::no && at == property && (text_[at] == '"' || text_[at] == '\'')) {
     error(kSyntax, span(at, at + 1), "line breaks in this text are read in different ways")
         .suggest("write `\\n` in double quotes, or a block text that starts with `|`");
+    throw StopReading();  // where the text ends is not known
   }
   if (place.match == Match::unterminated) {
     sink_.error(kUnterminated, span(place.begin, place.begin + 1), "this quote is never closed")
@@ -272,33 +283,82 @@ void TreeBuilder::count_nodes(std::size_t count, Origin at) {
   if (nodes_ > limits_.nodes) stop(at, "the file has too many values", limits_.nodes, "values");
 }
 
-// yaml-cpp skips lines that start with `%` in front of a document, whatever they say.
-void TreeBuilder::check_directives(std::size_t end) {
-  for (std::size_t at = last_end_; at < end; at = word_end(at, "\n") + 1) {
-    const bool line_start = at == start_ || text_[at - 1] == '\n';
-    if (!line_start || text_[at] != '%') continue;
-    const std::string_view line = text_.substr(at, word_end(at, "\r\n") - at);
-    const bool version = line.starts_with("%YAML 1.") && line.size() == 9;
-    if (version && text_.substr(end).starts_with("---")) continue;
-    error(kSyntax, span(at, at + line.size()), "a line that starts with `%` is not accepted here")
-        .suggest("remove the line, or quote a text that starts with `%`");
+void TreeBuilder::report(const Fault& fault) {
+  diag::Diagnostic& diagnostic =
+      error(kSyntax, span(fault.begin, fault.end), std::string(fault.message));
+  diagnostic.also(open_collection(), "opened here");
+  if (!fault.help.empty()) diagnostic.suggest(std::string(fault.help));
+}
+
+// Looks at how the scalar that was read last is written, and at what stands in front of it.
+void TreeBuilder::note_scalar(const ScalarPlace& place) {
+  gaps_.scalar(place.begin, place.end);
+  for (const Fault& fault : gaps_.take_faults()) report(fault);
+  last_scalar_ = place;
+  last_column_ = surroundings().column;
+  if (place.match != Match::yes) return;
+  if (const auto fault = check_scalar(text_, place, surroundings())) {
+    if (fault->indentation && place.style != Style::plain) {
+      report_broken_quote(file_, place.begin,
+                          {span(fault->begin, fault->end), "this would belong to the text"},
+                          sources_, sink_);
+    } else {
+      report(*fault);
+    }
+    throw StopReading();  // what follows is likely to be misunderstood
   }
 }
 
-// Only spaces indent; yaml-cpp lets tabs pass in front of a value.
+void TreeBuilder::finish_stream() {
+  gaps_.finish();
+  for (const Fault& fault : gaps_.take_faults()) report(fault);
+  if (const auto fault = check_last_line(text_, last_scalar_, last_column_)) report(*fault);
+}
+
+std::size_t TreeBuilder::broken_quote() const {
+  const bool quoted =
+      last_scalar_.style == Style::single_quoted || last_scalar_.style == Style::double_quoted;
+  const std::string_view scalar =
+      text_.substr(last_scalar_.begin, last_scalar_.end - last_scalar_.begin);
+  return quoted && last_scalar_.end == last_end_ && scalar.find('\n') != std::string_view::npos
+             ? last_scalar_.begin
+             : std::string_view::npos;
+}
+
+Surroundings TreeBuilder::surroundings() const {
+  if (frames_.empty()) return {};
+  return {.column = frames_.back().column, .flow = frames_.back().in_flow};
+}
+
+// Bytes in front of `at` on its line.
+std::ptrdiff_t TreeBuilder::column(std::size_t at) const {
+  const std::size_t line = at == start_ ? std::string_view::npos : text_.rfind('\n', at - 1);
+  return static_cast<std::ptrdiff_t>(
+      at - (line == std::string_view::npos || line < start_ ? start_ : line + 1));
+}
+
+// For a value that is the first on its line. Only spaces indent, and all that belongs to a block
+// collection stands further right than it; yaml-cpp lets tabs pass in front of a value, and any
+// column inside brackets and for anchors and tags.
 void TreeBuilder::check_indentation(std::size_t begin) {
-  if (begin == start_ || (text_[begin - 1] != ' ' && text_[begin - 1] != '\t')) return;
-  if (!frames_.empty() && frames_.back().flow) return;
+  std::size_t line = begin;
   std::size_t tab = std::string_view::npos;
-  for (std::size_t at = begin; at > start_ && text_[at - 1] != '\n'; --at) {
-    if (text_[at - 1] == '\t') {
-      tab = at - 1;
-    } else if (text_[at - 1] != ' ') {
-      return;
-    }
+  while (line > start_ && (text_[line - 1] == ' ' || text_[line - 1] == '\t')) {
+    if (text_[--line] == '\t') tab = line;
   }
-  if (tab == std::string_view::npos) return;
-  error(kSyntax, span(tab, tab + 1), "a tab in the indentation").suggest("indent with spaces");
+  if (line > start_ && text_[line - 1] != '\n') return;
+  const Surroundings around = surroundings();
+  std::optional<Fault> fault;
+  if (around.flow || (!frames_.empty() && !key_expected())) {
+    // A list may stand in the column of its key.
+    const bool item = !around.flow && frames_.back().map && text_.substr(begin, 1) == "-";
+    fault = check_line(text_, line, around.column - (item ? 1 : 0));
+  }
+  if (!fault && !around.flow && tab != std::string_view::npos) {
+    fault = Fault{tab, tab + 1, "a tab in the indentation", "indent with spaces"};
+  }
+  if (!fault) return;
+  report(*fault);
   throw StopReading();  // the parser is likely to stumble over it too
 }
 
@@ -318,6 +378,10 @@ std::size_t TreeBuilder::null_word(std::size_t at) const {
   for (const std::string_view word : {"null", "~", "Null", "NULL"}) {
     if (!text_.substr(at).starts_with(word)) continue;
     const std::size_t end = at + word.size();
+    if (end < text_.size() &&
+        std::string_view(" \t\r\n,[]{}:").find(text_[end]) == std::string_view::npos) {
+      continue;  // a longer word, the next key
+    }
     if (key_expected() || frames_.empty()) return word.size();
     const std::size_t after = std::min(text_.find_first_not_of(' ', end), text_.size());
     const bool next_key = text_.substr(after, 1) == ":" &&
@@ -335,6 +399,10 @@ std::size_t TreeBuilder::absent_value() {
   if (last_end_ < text_.size() && text_[last_end_] == sign) return ++last_end_;
   if (!frames_.empty() && frames_.back().map && !frames_.back().flow && !key_expected()) {
     const Node& key = values_.back();
+    if (is_conflict_marker(key.as_string())) {
+      report_conflict_marker(file_, sources_.span(key.origin())->begin, sources_, sink_);
+      throw StopReading();
+    }
     error(kSyntax, key.origin(), "`:` is missing behind this key")
         .label("neither a key nor part of the value above");
   }
@@ -428,6 +496,8 @@ void TreeBuilder::open(const YAML::Mark& mark, const std::string& tag, YAML::anc
   frame.flow =
       style == YAML::EmitterStyle::Flow && text_.substr(frame.begin, 1) == (map ? "{" : "[");
   frame.end = frame.begin + (frame.flow ? 1 : 0);
+  frame.in_flow = style == YAML::EmitterStyle::Flow;
+  frame.column = frame.in_flow ? surroundings().column : std::min(column(at), column(frame.begin));
   if (tag != "?") refuse_tag(at);
   check_indentation(at);
   if (frames_.size() >= limits_.depth) {

@@ -10,8 +10,10 @@
 
 #include "diag/diagnostic.hpp"
 #include "diag/sources.hpp"
+#include "yaml/gap_check.hpp"
 #include "yaml/node.hpp"
 #include "yaml/read.hpp"
+#include "yaml/scalar_check.hpp"
 
 namespace gpuctl::yaml {
 
@@ -35,8 +37,12 @@ class TreeBuilder : public YAML::EventHandler {
   /// The innermost `[` or `{` that is not closed yet.
   Origin open_collection() const;
 
+  /// Where the quote stands that opens the text read last, when it is closed on another line;
+  /// npos otherwise.
+  std::size_t broken_quote() const;
+
   /// To be called when the parser has no more documents.
-  void finish_stream() { check_directives(text_.size()); }
+  void finish_stream();
 
   void OnDocumentStart(const YAML::Mark& mark) override;
   void OnDocumentEnd() override;
@@ -55,8 +61,10 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   struct Frame {
     bool map = false;
-    bool flow = false;
-    bool in_key = false;  // is used as a key, or is part of one
+    bool flow = false;           // has brackets
+    bool in_flow = false;        // stands inside brackets, its own or others
+    std::ptrdiff_t column = -1;  // of the innermost block collection, itself included
+    bool in_key = false;         // is used as a key, or is part of one
     YAML::anchor_t anchor = 0;
     std::size_t begin = 0;  // byte offsets in the file
     std::size_t end = 0;
@@ -80,7 +88,10 @@ class TreeBuilder : public YAML::EventHandler {
   [[noreturn]] void stop(Origin at, std::string message, std::size_t limit, std::string_view unit);
   void count_nodes(std::size_t count, Origin at);
 
-  void check_directives(std::size_t end);
+  void report(const Fault& fault);
+  void note_scalar(const ScalarPlace& place);
+  Surroundings surroundings() const;
+  std::ptrdiff_t column(std::size_t at) const;
   void check_indentation(std::size_t begin);
   bool ended_by_dots(std::size_t at) const;
   bool key_expected() const;
@@ -109,6 +120,10 @@ class TreeBuilder : public YAML::EventHandler {
   std::size_t start_;  // behind the byte order mark
   std::size_t errors_before_;
   std::size_t last_end_;  // end of what was read last
+  GapCheck gaps_;
+  ScalarPlace last_scalar_;
+  std::ptrdiff_t last_column_ = -1;  // Surroundings of the last scalar
+  bool only_end_ = false;            // the document is no more than a `...`
   std::size_t nodes_ = 0;
   std::size_t aliases_ = 0;
   std::vector<Node> documents_;

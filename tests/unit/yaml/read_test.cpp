@@ -32,6 +32,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Accepted{"", "null"}, Accepted{"# only a comment\n", "null"}, Accepted{"---\n", "null"},
         Accepted{"a: 1\nb: [x, 2.5, true]\n", R"({"a":1,"b":["x",2.5,true]})"},
+        Accepted{"a:\nnullable: 1\nb:\n~x: 2\n", R"({"a":null,"nullable":1,"b":null,"~x":2})"},
+        Accepted{"a: 1\n...\n...\n", R"({"a":1})"}, Accepted{"...\n", "null"},
         Accepted{"a:\nb:\n  - c\n  -\n", R"({"a":null,"b":["c",null]})"},
         Accepted{"a:\n- b\n- - c\n  - d\n", R"({"a":["b",["c","d"]]})"}, Accepted{"{}\n", "{}"},
         Accepted{"[]\n", "[]"}, Accepted{"text\n", R"("text")"},

@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"a: \"x\n", {"1:4 GPU0103 [\"]"}}, Refused{"a: 'x\n", {"1:4 GPU0103 [']"}},
         Refused{"a: \"x", {"1:4 GPU0103 [\"]"}}, Refused{"- it's\n- 'abc", {"2:3 GPU0103 [']"}},
         Refused{"a: b: c\n", {"1:5 GPU0102 [:]"}}, Refused{"a: @x\n", {"1:4 GPU0102 [@]"}},
-        Refused{"a: [b\nc: d\n", {"2:2 GPU0102 [:]"}}, Refused{"a: [b,\n", {"1:7 GPU0102 []"}},
+        Refused{"a: [b\nc: d\n", {"2:1 GPU0102 [c]"}}, Refused{"a: [b,\n", {"1:7 GPU0102 []"}},
         Refused{"a:\n  b: 1\n c: 2\n", {"3:2 GPU0102 [c]"}},
         Refused{"a:\n\tb: 1\n", {"2:1 GPU0102 [\t]"}}, Refused{"a: \"b\" c\n", {"1:8 GPU0102 [c]"}},
         Refused{
