@@ -185,6 +185,10 @@ void append_quoted(std::string& out, std::string_view text, bool show_invisible)
   out += '"';
 }
 
+// Readers look no further for the `:` behind a key (yaml.org/spec/1.2.2, 7.4.2: characters, here
+// bytes); a longer one is written behind `? `.
+constexpr std::size_t kLongestSimpleKey = 1024;
+
 void append_integer(std::string& out, std::int64_t value) {
   std::array<char, 24> buffer{};
   const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
@@ -215,7 +219,13 @@ class Writer {
     for (const Entry& entry : node.entries()) {
       if (!inside) out_.append(indent, ' ');
       inside = false;
+      const std::size_t begin = out_.size();
       key(entry.key);
+      if (out_.size() - begin > kLongestSimpleKey) {
+        out_.insert(begin, "? ");
+        out_ += '\n';
+        out_.append(indent, ' ');
+      }
       out_ += ':';
       value_of_key(entry.value, indent);
     }

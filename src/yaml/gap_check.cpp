@@ -22,11 +22,11 @@ bool is_marker(std::string_view text, std::string_view marker) {
 
 }  // namespace
 
-void GapCheck::scalar(std::size_t begin, std::size_t end) {
+char GapCheck::scalar(std::size_t begin, std::size_t end) {
   gap(begin);
   content(begin);
   at_ = std::max(at_, end);
-  before_ = 's';
+  return std::exchange(before_, 's');
 }
 
 void GapCheck::finish() {

@@ -17,8 +17,9 @@ class GapCheck {
   GapCheck(std::string_view text, std::size_t start) : text_(text), at_(start), start_(start) {}
 
   /// Tells that the bytes [begin, end) are a scalar or an alias, and checks what stands between
-  /// them and the one before. Scalars come in the order of the text.
-  void scalar(std::size_t begin, std::size_t end);
+  /// them and the one before. Scalars come in the order of the text. The sign in front comes back:
+  /// one of `[]{},:?-`, `s` for a scalar, an anchor or a tag, NUL at the start of a document.
+  char scalar(std::size_t begin, std::size_t end);
   /// Checks what stands behind the last scalar.
   void finish();
 

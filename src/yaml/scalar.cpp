@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <string>
 
 #include "base/text.hpp"
 
@@ -12,9 +13,6 @@ namespace {
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-constexpr bool is_digit_or_underscore(char c) {
-  return is_digit(c) || c == '_';
 }
 
 // Word in the three spellings of the core schema: word, Word, WORD.
@@ -57,7 +55,7 @@ bool is_timestamp(std::string_view text) {
 
 // digits(:[0-5]?digit)+ with an optional fraction: base 60 of YAML 1.1.
 bool is_sexagesimal(std::string_view unsigned_text) {
-  std::string_view rest = skip(unsigned_text, is_digit_or_underscore);
+  std::string_view rest = skip(unsigned_text, is_digit);
   if (rest.size() == unsigned_text.size() || !rest.starts_with(':')) return false;
   while (rest.starts_with(':')) {
     rest.remove_prefix(1);
@@ -69,25 +67,23 @@ bool is_sexagesimal(std::string_view unsigned_text) {
       return false;
     }
   }
-  if (rest.starts_with('.')) rest = skip(rest.substr(1), is_digit_or_underscore);
+  if (rest.starts_with('.')) rest = skip(rest.substr(1), is_digit);
   return rest.empty();
 }
 
-// [digits][.digits][e[sign]digits], underscores allowed everywhere among the digits.
+// [digits][.digits][e[sign]digits].
 Plain classify_decimal(std::string_view text, std::string_view unsigned_text, bool plus) {
-  std::string_view rest = skip(unsigned_text, is_digit_or_underscore);
+  std::string_view rest = skip(unsigned_text, is_digit);
   const std::size_t whole = unsigned_text.size() - rest.size();
   if (rest.empty()) {
     if (base::parse_integer(text)) return Plain::integer;
-    const bool digits_only = unsigned_text.find('_') == std::string_view::npos;
-    return digits_only && !plus && unsigned_text.front() != '0' ? Plain::too_large
-                                                                : Plain::other_number;
+    return !plus && unsigned_text.front() != '0' ? Plain::too_large : Plain::other_number;
   }
   bool dot = false;
   std::size_t fraction = 0;
   if (rest.front() == '.') {
     dot = true;
-    const std::string_view after = skip(rest.substr(1), is_digit_or_underscore);
+    const std::string_view after = skip(rest.substr(1), is_digit);
     fraction = rest.size() - 1 - after.size();
     rest = after;
   }
@@ -106,12 +102,17 @@ Plain classify_decimal(std::string_view text, std::string_view unsigned_text, bo
     rest = after;
   }
   if (!rest.empty()) return Plain::string;
-  if (unsigned_text.find('_') != std::string_view::npos) return Plain::other_number;
   // YAML 1.1 wants a dot and, in an exponent, a sign.
   return dot && !plus && (!exponent || exponent_sign) ? Plain::real : Plain::other_real;
 }
 
 Plain classify_number(std::string_view text) {
+  if (text.find('_') != std::string_view::npos) {
+    // Readers written in Go look at what is left without underscores, wherever they stand.
+    std::string digits(text);
+    std::erase(digits, '_');
+    return classify_plain(digits) == Plain::string ? Plain::string : Plain::other_number;
+  }
   std::string_view rest = text;
   const bool plus = rest.starts_with('+');
   if (plus || rest.starts_with('-')) rest.remove_prefix(1);
@@ -127,7 +128,7 @@ Plain classify_number(std::string_view text) {
   if (!is_digit(rest.front())) return Plain::string;
   if (rest.size() > 2 && rest[0] == '0' &&
       std::string_view("xXoObB").find(rest[1]) != std::string_view::npos &&
-      rest.find_first_not_of("0123456789abcdefABCDEF_.pP+-", 2) == std::string_view::npos) {
+      rest.find_first_not_of("0123456789abcdefABCDEF.pP+-", 2) == std::string_view::npos) {
     return Plain::other_number;
   }
   const Plain decimal = classify_decimal(text, rest, plus);

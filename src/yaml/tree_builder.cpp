@@ -74,11 +74,10 @@ Origin TreeBuilder::open_collection() const {
 
 void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
   const std::size_t at = offset(mark);
-  only_end_ = text_.substr(at).starts_with("...") &&
-              (at + 3 == text_.size() || kSpace.find(text_[at + 3]) != std::string_view::npos);
+  only_end_ = is_marker(at, "...");
   if (!documents_.empty()) {
     // yaml-cpp starts a document of its own where the root node ends too early.
-    if (!text_.substr(at).starts_with("---") && !ended_by_dots(at)) {
+    if (!is_marker(at, "---") && !ended_by_dots(at)) {
       sink_.error(kSyntax, line_span(at), "this line belongs to nothing above it")
           .suggest("check the indentation, or start a new document with `---`");
       throw StopReading();
@@ -99,7 +98,8 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
 }
 
 void TreeBuilder::OnDocumentEnd() {
-  if (!only_end_) documents_.push_back(values_.empty() ? Node() : values_.back());
+  if (!only_end_ || !values_.back().is_null())
+    documents_.push_back(values_.empty() ? Node() : values_.back());
   values_.clear();
 }
 
@@ -108,12 +108,26 @@ void TreeBuilder::OnAnchor(const YAML::Mark& mark, const std::string& name) {
   const std::size_t sign = text_.find('&', at);
   const std::size_t begin = sign == std::string_view::npos ? at : sign;
   const Origin origin = span(begin, std::min(begin + name.size() + 1, text_.size()));
+  check_anchor_name(begin + 1, origin);
   const auto [known, inserted] = anchor_names_.emplace(name, origin);
   if (!inserted) {
     error(kAlias, origin, "anchor `" + name + "` is defined twice")
         .also(known->second, "first defined here");
   }
   anchors_.push_back({.origin = origin, .open = true, .node = Node(), .nodes = 0, .height = 0});
+}
+
+// Which other characters belong to a name depends on the reader.
+void TreeBuilder::check_anchor_name(std::size_t begin, Origin origin) {
+  const std::size_t end = text_.find_first_not_of(
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-", begin);
+  if (end >= text_.size() ||
+      std::string_view(" \t\r\n,[]{}").find(text_[end]) != std::string_view::npos) {
+    return;
+  }
+  error(kAlias, origin, "the name of this anchor is read in different ways")
+      .expect("letters, digits, `-` and `_`")
+      .suggest("rename it, or quote a text that starts with `&` or `*`");
 }
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t id) {
@@ -123,6 +137,7 @@ void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t id) {
   last_end_ = end;
   check_indentation(at);
   gaps_.scalar(at, end);
+  check_anchor_name(at + 1, origin);
   const std::string name(text_.substr(at, end - at));
   const Anchor* anchor = id >= 1 && id <= anchors_.size() ? &anchors_[id - 1] : nullptr;
   Node node = Node::null(origin);
@@ -207,9 +222,12 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     error(kBadCharacter, origin, "a text contains the character U+0000")
         .suggest("remove the escape");
   }
-  // "?" is a plain scalar, "!" a quoted one or, with an exclamation mark in the text, a tag.
-  const bool explicit_tag = text_.substr(property, at - property).find('!') != std::string::npos;
-  if (explicit_tag && tag != kStringTag && tag != "?") refuse_tag(property);
+  const std::size_t sign = text_.substr(property).starts_with('&') ? skip_word(property) : property;
+  if (sign < at && text_[sign] == '!') {
+    const std::string_view word = text_.substr(sign, word_end(sign, " \t\r\n,[]{}") - sign);
+    if (tag != kStringTag || word != "!!str") refuse_tag(property);
+  }
+  // yaml-cpp gives plain scalars the tag "?", others "!".
   const bool plain = tag == "?" && place.style == Style::plain;
   Node node;
   if (key_expected()) {
@@ -292,12 +310,19 @@ void TreeBuilder::report(const Fault& fault) {
 
 // Looks at how the scalar that was read last is written, and at what stands in front of it.
 void TreeBuilder::note_scalar(const ScalarPlace& place) {
-  gaps_.scalar(place.begin, place.end);
+  const char sign = gaps_.scalar(place.begin, place.end);
   for (const Fault& fault : gaps_.take_faults()) report(fault);
+  const Surroundings around = surroundings();
   last_scalar_ = place;
-  last_column_ = surroundings().column;
+  last_column_ = around.column;
+  if (sign == '?' && !around.flow && starts_line(place.begin) &&
+      column(place.begin) <= around.column) {
+    report({place.begin, place.begin + 1, "a key behind `?` is not indented far enough",
+            "put it on the line of the `?`"});
+    throw StopReading();
+  }
   if (place.match != Match::yes) return;
-  if (const auto fault = check_scalar(text_, place, surroundings())) {
+  if (const auto fault = check_scalar(text_, place, around)) {
     if (fault->indentation && place.style != Style::plain) {
       report_broken_quote(file_, place.begin,
                           {span(fault->begin, fault->end), "this would belong to the text"},
@@ -337,6 +362,11 @@ std::ptrdiff_t TreeBuilder::column(std::size_t at) const {
       at - (line == std::string_view::npos || line < start_ ? start_ : line + 1));
 }
 
+bool TreeBuilder::starts_line(std::size_t at) const {
+  while (at > start_ && (text_[at - 1] == ' ' || text_[at - 1] == '\t')) --at;
+  return at == start_ || text_[at - 1] == '\n';
+}
+
 // For a value that is the first on its line. Only spaces indent, and all that belongs to a block
 // collection stands further right than it; yaml-cpp lets tabs pass in front of a value, and any
 // column inside brackets and for anchors and tags.
@@ -365,6 +395,12 @@ void TreeBuilder::check_indentation(std::size_t begin) {
 bool TreeBuilder::ended_by_dots(std::size_t at) const {
   const std::string_view between = text_.substr(last_end_, at - std::min(at, last_end_));
   return between.starts_with("...") || between.find("\n...") != std::string_view::npos;
+}
+
+// `---` or `...` as a word of its own at the start of a line.
+bool TreeBuilder::is_marker(std::size_t at, std::string_view marker) const {
+  return (at == start_ || text_[at - 1] == '\n') && text_.substr(at).starts_with(marker) &&
+         (at + 3 == text_.size() || kSpace.find(text_[at + 3]) != std::string_view::npos);
 }
 
 bool TreeBuilder::key_expected() const {

@@ -92,7 +92,10 @@ class TreeBuilder : public YAML::EventHandler {
   void note_scalar(const ScalarPlace& place);
   Surroundings surroundings() const;
   std::ptrdiff_t column(std::size_t at) const;
+  bool starts_line(std::size_t at) const;
   void check_indentation(std::size_t begin);
+  void check_anchor_name(std::size_t begin, Origin origin);
+  bool is_marker(std::size_t at, std::string_view marker) const;
   bool ended_by_dots(std::size_t at) const;
   bool key_expected() const;
   std::size_t null_word(std::size_t at) const;

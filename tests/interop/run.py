@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What the samples render is read by others as it was meant.
+"""The project and other programs understand the same by the same YAML.
 
 Every folder with a kustomization.yaml, with either GitOps engine, is built by kustomize and by
 kubectl. Both must accept it, agree with each other, and give exactly the objects that stand in
 the folder's files, field by field, as kubectl reads them.
+
+Besides, scalars of every kind (scalars.py) and the published YAML test suite (yaml_suite.py).
 """
 
 import json
@@ -13,8 +15,11 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from interop.scalars import check_scalars  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
+from interop.values import probe_of  # noqa: E402
 from interop.variants import engines, write_variant  # noqa: E402
+from interop.yaml_suite import check_suite  # noqa: E402
 from support.program import Tally, arguments, environment, run, samples  # noqa: E402
 
 KUSTOMIZATION = "kustomization.yaml"
@@ -95,6 +100,8 @@ def main():
     gpuctl = arguments(__doc__).gpuctl
     programs = {"kustomize": kustomize(), "kubectl": kubectl()}
     tally = Tally()
+    check_suite(tally, probe_of(gpuctl))
+    check_scalars(tally, probe_of(gpuctl))
     objects = folders = 0
     with tempfile.TemporaryDirectory(prefix="interop-") as temporary:
         for sample in samples():

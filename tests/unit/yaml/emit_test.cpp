@@ -201,6 +201,18 @@ TEST(Emit, Keys) {
             "\"true\": null\n\"1.5\": null\n");
 }
 
+TEST(Emit, LongKeysAreExplicit) {
+  Arena arena;
+  const std::string longest(1024, 'k');
+  const Node list = Node::integer(2);
+  const Entry inner[] = {arena.entry(longest + "k", arena.list({&list, 1})),
+                         arena.entry(longest, Node::integer(1))};
+  const Node map = arena.map(inner);
+  const std::string text = "- ? " + longest + "k\n  :\n  - 2\n  " + longest + ": 1\n";
+  EXPECT_EQ(emit(arena.list({&map, 1})), text);
+  EXPECT_EQ(emit(*Text(text).root), text);
+}
+
 TEST(Emit, AppendsToWhatIsThere) {
   std::string out = "---\n";
   emit(Node::integer(1), out);
