@@ -39,6 +39,39 @@ std::size_t closing_brace(std::string_view text, std::size_t begin) {
   return std::string_view::npos;
 }
 
+constexpr std::string_view kWrap = "wrap it in `string(...)`";
+constexpr std::string_view kStripBreak =
+    "the line break behind it is text too: write `|-` or `>-` to keep the value's type, or wrap it "
+    "in `string(...)`";
+constexpr std::string_view kQuoteComment =
+    "` #` begins a comment: put the whole text in quotes, `\"...\"`, or behind `>-` on a line of "
+    "its "
+    "own, when it belongs to the expression";
+
+// `${` at `open` has no `}`.
+void report_open(const yaml::Node& scalar, std::size_t open, diag::Sources& sources,
+                 diag::Sink& sink) {
+  const auto begin = static_cast<std::uint32_t>(open);
+  const diag::Origin opened =
+      place({nullptr, scalar, 0}, begin, begin + static_cast<std::uint32_t>(kOpen.size()), sources);
+  if (const diag::Origin comment = yaml::comment_behind(sources, scalar);
+      comment != diag::kNoOrigin) {
+    sink.error(kDoesNotParse, comment, "a comment cuts the expression off")
+        .label("the comment")
+        .also(opened, "the expression starts here")
+        .suggest(std::string(kQuoteComment));
+    return;
+  }
+  sink.error(kDoesNotParse, opened, "`${` without its `}`")
+      .suggest("a literal `${` is written `${'${'}`");
+}
+
+// `|` and `>` without `-`: the line break behind the expression makes a text of it.
+bool is_expression_and_line_break(const Text& text) {
+  return text.parts.size() == 2 && text.parts.front().expression &&
+         text.parts.back().literal == "\n";
+}
+
 Expression compile_part(const yaml::Node& scalar, std::string_view text, std::uint32_t begin,
                         const Environment& environment, diag::Sources& sources, diag::Sink& sink) {
   std::vector<Problem> problems;
@@ -48,6 +81,9 @@ Expression compile_part(const yaml::Node& scalar, std::string_view text, std::ui
         sink.error(problem.syntax ? kDoesNotParse : kDoesNotCheck,
                    place(expression, problem.begin, problem.end, sources), problem.message);
     if (!problem.help.empty()) diagnostic.suggest(problem.help);
+    if (problem.syntax && yaml::comment_behind(sources, scalar) != diag::kNoOrigin) {
+      diagnostic.suggest(std::string(kQuoteComment));
+    }
   }
   return expression;
 }
@@ -78,7 +114,8 @@ Expression compile_bare(const yaml::Node& scalar, const Environment& environment
   }
   if (!scalar.is_string()) {
     sink.error(kDoesNotParse, scalar.origin(), "an expression must be a string")
-        .got(std::string(yaml::kind_name(scalar.kind())));
+        .got(std::string(yaml::kind_name(scalar.kind())))
+        .suggest("quote an expression that starts with `{` or `[`, or that is empty");
     return {};
   }
   return compile_part(scalar, scalar.as_string(), 0, environment, sources, sink);
@@ -98,12 +135,7 @@ std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& en
     const std::size_t begin = open + kOpen.size();
     const std::size_t close = closing_brace(text, begin);
     if (close == std::string_view::npos) {
-      const Expression whole{nullptr, scalar, 0};
-      sink.error(kDoesNotParse,
-                 place(whole, static_cast<std::uint32_t>(open), static_cast<std::uint32_t>(begin),
-                       sources),
-                 "`${` without its `}`")
-          .suggest("a literal `${` is written `${'${'}`");
+      report_open(scalar, open, sources, sink);
       return std::nullopt;
     }
     Expression expression =
@@ -125,7 +157,7 @@ std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& en
                  "an expression inside text must be a string")
           .expect("string")
           .got(type.text())
-          .suggest("wrap it in `string(...)`");
+          .suggest(std::string(is_expression_and_line_break(out) ? kStripBreak : kWrap));
       good = false;
     }
   }
@@ -157,7 +189,8 @@ TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Aren
     if (!outcome.value.is_node() || !outcome.value.node().is_string()) {
       EvalError error;
       error.end = static_cast<std::uint32_t>(source(*part.expression.program).size());
-      error.message = "an expression inside text must give a string; wrap it in `string(...)`";
+      error.message = "an expression inside text must give a string; " +
+                      std::string(is_expression_and_line_break(text) ? kStripBreak : kWrap);
       return {{}, std::move(error), &part.expression};
     }
     out += outcome.value.node().as_string();

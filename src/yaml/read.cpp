@@ -3,6 +3,7 @@
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <istream>
 #include <streambuf>
 
@@ -98,6 +99,22 @@ std::vector<std::uint32_t> scalar_offsets(const diag::Sources& sources, const No
   const ScalarPlace place = locate_scalar(text, span->begin, scalar.as_string(), &offsets);
   if (place.match != Match::yes || place.end != span->end) return {};
   return offsets;
+}
+
+diag::Origin comment_behind(diag::Sources& sources, const Node& scalar) {
+  const diag::Span* span = sources.span(scalar.origin());
+  if (span == nullptr || !scalar.is_string() || span->begin == span->end) return diag::kNoOrigin;
+  const diag::FileId file = span->file;
+  const std::string_view text = sources.file_text(file);
+  if (std::string_view("\"'|>").find(text[span->begin]) != std::string_view::npos) {
+    return diag::kNoOrigin;
+  }
+  const std::size_t at = text.find_first_not_of(" \t", span->end);
+  if (at == span->end || !text.substr(std::min(at, text.size())).starts_with('#')) {
+    return diag::kNoOrigin;
+  }
+  const std::size_t end = std::min(text.find_first_of("\r\n", at), text.size());
+  return sources.add_span(file, static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end));
 }
 
 }  // namespace gpuctl::yaml

@@ -42,4 +42,8 @@ std::optional<std::vector<Node>> read_all(diag::FileId file, diag::Sources& sour
 /// the scalar's value, `offsets[size]` the end. Empty when the origin is no scalar of that value.
 std::vector<std::uint32_t> scalar_offsets(const diag::Sources& sources, const Node& scalar);
 
+/// The comment that ends the line of a scalar without quotes, or kNoOrigin. ` #` in the middle of
+/// such a text cuts it off.
+diag::Origin comment_behind(diag::Sources& sources, const Node& scalar);
+
 }  // namespace gpuctl::yaml

@@ -121,6 +121,8 @@ std::size_t find_open_quote(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
+constexpr Wording kBareExpression = {"", "an expression without quotes inside `[...]` or `{...}`",
+                                     ""};
 constexpr Wording kTabIndent = {"", "a tab in the indentation", "indent with spaces"};
 
 // What the parser's message alone does not tell; nullptr when it says enough.
@@ -248,6 +250,9 @@ void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place
   const Wording* wording = better_wording(message, line_before(text, at));
   if (wording == &kTabIndent) at = text.rfind('\t', at);
   if (wording == nullptr) wording = find_wording(message);
+  if (place.open_collection != diag::kNoOrigin && at > 0 && text.substr(at - 1).starts_with("${")) {
+    wording = &kBareExpression;
+  }
   diag::Diagnostic& diagnostic =
       sink.error(kSyntax, span(at, at_character ? at + 1 : at),
                  wording != nullptr ? std::string(wording->message)

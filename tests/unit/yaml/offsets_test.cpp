@@ -137,6 +137,22 @@ TEST(ScalarOffsets, EmptyForOtherNodes) {
   EXPECT_EQ(scalar_offsets(text.sources, text.root->get("empty")).size(), 1U);
 }
 
+TEST(CommentBehind, StandsOnTheLineOfAPlainScalar) {
+  Text text(
+      "a: x # one\nb: \"x\" # two\nc: x\nd: | # three\n  x\ne: [x, z ] # four\nf: x\t#five\r\n# "
+      "six\n");
+  ASSERT_TRUE(text.root);
+  const auto comment = [&](std::string_view key) {
+    return std::string(text.sources.text(comment_behind(text.sources, text.root->get(key))));
+  };
+  EXPECT_EQ(comment("a"), "# one");
+  EXPECT_EQ(comment("b"), "");
+  EXPECT_EQ(comment("c"), "");
+  EXPECT_EQ(comment("d"), "");
+  EXPECT_EQ(comment("e"), "");
+  EXPECT_EQ(comment("f"), "#five");
+}
+
 // Random block and quoted scalars: whatever the parser makes of them is found again.
 TEST(ScalarOffsets, EveryStringIsFoundAgain) {
   std::mt19937 random(20261121);
