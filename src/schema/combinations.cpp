@@ -35,9 +35,12 @@ std::string quoted_list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-bool Walk::matches(const Schema& schema, const Node& value, const Place& place) {
+bool Walk::matches(const Schema& schema, const Node& value, const Place& place, bool* blocks) {
   diag::Sink* const before = std::exchange(sink_, nullptr);
+  const std::size_t blocking = blocking_;
   const bool ok = check(schema, value, place);
+  if (blocks != nullptr) *blocks = *blocks && blocking != blocking_;
+  blocking_ = blocking;
   sink_ = before;
   return ok;
 }
@@ -45,24 +48,33 @@ bool Walk::matches(const Schema& schema, const Node& value, const Place& place) 
 bool Walk::check_combinations(const Schema& schema, const Node& value, const Place& place) {
   bool ok = true;
   for (const Slot& branch : schema.all_of) ok = check(branch.get(), value, place) && ok;
-  // The type of an int-or-string has been checked; its anyOf says the same.
-  if (!schema.any_of.empty() && !schema.int_or_string) {
+  // When no branch fits, the API server gives the findings of one of them, so that these block
+  // rules as any other finding does.
+  if (!schema.any_of.empty()) {
     bool any = false;
+    bool blocks = true;
     for (const Slot& branch : schema.any_of) {
-      any = any || matches(branch.get(), value, place);
+      any = any || matches(branch.get(), value, place, &blocks);
     }
-    if (!any) ok = no_branch(schema.any_of, "at least one", 0, value, place);
+    if (!any) {
+      if (blocks) ++blocking_;
+      ok = no_branch(schema.any_of, "at least one", 0, value, place);
+    }
   }
   if (!schema.one_of.empty()) {
     std::size_t matched = 0;
+    bool blocks = true;
     for (const Slot& branch : schema.one_of) {
-      if (matches(branch.get(), value, place)) ++matched;
+      if (matches(branch.get(), value, place, &blocks)) ++matched;
     }
-    if (matched != 1) ok = no_branch(schema.one_of, "exactly one", matched, value, place);
+    if (matched != 1) {
+      if (matched == 0 && blocks) ++blocking_;
+      ok = no_branch(schema.one_of, "exactly one", matched, value, place);
+    }
   }
-  if (schema.not_ && matches(schema.not_->get(), value, place)) {
+  if (schema.not_ && matches(schema.not_->get(), value, place, nullptr)) {
     const Schema& refused = schema.not_->get();
-    ok = refuse(kCombination, place.at, [&](diag::Diagnostic& finding) {
+    ok = refuse(kCombination, place, place.at, [&](diag::Diagnostic& finding) {
       finding.message = place.quoted() + " is of a form that is not allowed";
       const std::string_view field = sole_field(refused);
       if (!field.empty()) {
@@ -80,6 +92,7 @@ void Walk::explain_branches(const Slots& branches, const Node& value, const Plac
   if (nested_) return;  // the reasons of reasons help nobody
   constexpr std::size_t kMostReasons = 8;
   nested_ = true;
+  const std::size_t blocking = blocking_;
   diag::Sink* const before = sink_;
   for (std::size_t i = 0; i < branches.size() && i < kMostReasons; ++i) {
     diag::Sink reasons;
@@ -90,12 +103,13 @@ void Walk::explain_branches(const Slots& branches, const Node& value, const Plac
     }
   }
   sink_ = before;
+  blocking_ = blocking;
   nested_ = false;
 }
 
 bool Walk::no_branch(const Slots& branches, std::string_view which, std::size_t matched,
                      const Node& value, const Place& place) {
-  return refuse(kCombination, place.at, [&](diag::Diagnostic& finding) {
+  return refuse(kCombination, place, place.at, [&](diag::Diagnostic& finding) {
     const std::vector<std::string> fields = fields_of(branches);
     if (!fields.empty()) {
       std::vector<std::string> present;

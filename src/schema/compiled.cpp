@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "schema/keywords.hpp"
+#include "schema/structural.hpp"
 
 namespace gpuctl::schema {
 
@@ -27,6 +28,7 @@ Schema::Schema(const Node& from, const Shared& with, Role in_role, int depth, bo
     resource = shared.published || (metadata != nullptr && is_bare_object(*metadata));
   }
   read_keywords(*this, depth);
+  if (definition.is_map()) check_structure(*this, root);
 }
 
 const Schema& Slot::get() const {
@@ -59,7 +61,7 @@ const Schema* Schema::declared(std::string_view name) const {
 const Schema* Schema::property(std::string_view name) const {
   if (resource && name == "metadata") {
     const Entry* entry = properties.find_entry(name);
-    if (entry == nullptr || is_bare_object(entry->value)) return &object_meta();
+    if (entry == nullptr || is_bare_object(entry->value)) return &object_meta(embedded);
   }
   if (const Schema* own = declared(name)) return own;
   if (resource && (name == "apiVersion" || name == "kind")) return &plain_string();

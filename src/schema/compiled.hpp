@@ -119,6 +119,8 @@ struct Rule {
   std::string problem;
   std::shared_ptr<const cel::Program> program;
   std::shared_ptr<const cel::Program> message;  // messageExpression; may be null
+  std::string message_problem;                  // why it is null although there is one
+  std::vector<std::string> field_path;
 };
 
 struct RuleSet {
@@ -151,6 +153,7 @@ class Schema {
   bool nullable = false;
   bool preserve_unknown = false;
   bool resource = false;  // apiVersion, kind and metadata are fields of it
+  bool embedded = false;  // a resource inside of another
   bool int_or_string = false;
   bool unique_items = false;
   bool secret = false;
@@ -204,15 +207,26 @@ struct Root {
 SchemaPtr compile_published(const yaml::Node& definition, const diag::Sources& sources,
                             std::string kind);
 
-/// The schema of metadata that every resource has (ObjectMeta).
-const Schema& object_meta();
-/// True for a key of labels and annotations: `name` or `dns.prefix/name`.
-bool is_qualified_name(std::string_view key);
+/// The schema of metadata that every resource has (ObjectMeta). An embedded one may have any name
+/// that can stand in a path.
+const Schema& object_meta(bool embedded);
+/// True for one of the two.
+bool is_object_meta(const Schema& schema);
 /// The schema of `apiVersion` and `kind`.
 const Schema& plain_string();
 
 /// The document with defaults, with default values copied with or without their origins.
 yaml::Node fill_defaults(const Schema& schema, const yaml::Node& document, yaml::Arena& arena);
+
+/// What was found at which path of the document, for comparison with other implementations.
+struct Finding {
+  std::string code;
+  std::string path;
+};
+/// validate() that also lists the places; `found` may be null.
+void validate_listing(const Schema& schema, const yaml::Node& document, yaml::Arena& arena,
+                      const diag::Sources& sources, diag::Sink& sink,
+                      const ValidateOptions& options, std::vector<Finding>* found);
 
 /// A null that stands for an absent field and was removed.
 struct RemovedNull {

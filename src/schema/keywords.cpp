@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "schema/field_path.hpp"
 
 namespace gpuctl::schema {
 
@@ -117,6 +118,22 @@ std::string near_keyword(std::string_view name) {
   return near.empty() ? std::string() : "did you mean `" + near.front() + "`?";
 }
 
+/// Keywords of OpenAPI that a structural schema must not have.
+bool is_reference(std::string_view name) {
+  return name == "$ref" || name == "definitions" || name == "patternProperties" ||
+         name == "dependencies" || name == "additionalItems";
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+bool has_line_break(std::string_view text) {
+  return text.find_first_of("\r\n") != std::string_view::npos;
+}
+
 diag::Origin origin_of(const Entry& entry) {
   return entry.value.origin() != diag::kNoOrigin ? entry.value.origin() : entry.key.origin();
 }
@@ -145,6 +162,10 @@ class SchemaReader {
       const std::string_view name = entry.key.as_string();
       if (const auto keyword = keyword_named(name)) {
         take(*keyword, entry);
+      } else if (is_reference(name)) {
+        fault(entry.key.origin(),
+              "`" + std::string(name) + "` is not allowed in a structural schema",
+              "write out what it stands for");
       } else if (!name.starts_with("x-")) {
         fault(entry.key.origin(), "unknown keyword `" + std::string(name) + "`",
               near_keyword(name));
@@ -152,7 +173,6 @@ class SchemaReader {
         schema_.secret = boolean(entry);
       }
     }
-    settle();
   }
 
  private:
@@ -350,7 +370,8 @@ class SchemaReader {
         schema_.not_ = slot(value, Role::restriction);
         return;
       case Keyword::embedded_resource:
-        schema_.resource = boolean(entry) || schema_.resource;
+        schema_.embedded = boolean(entry);
+        schema_.resource = schema_.embedded || schema_.resource;
         return;
       case Keyword::int_or_string:
         schema_.int_or_string = boolean(entry);
@@ -376,14 +397,41 @@ class SchemaReader {
   void take_validations(const Entry& entry) {
     if (!value_is_rules(entry)) return bad(entry, "a list of maps, each with a `rule`");
     schema_.validations = entry.value;
-    static constexpr std::array<std::string_view, 6> kKeys = {
-        "rule", "message", "messageExpression", "fieldPath", "reason", "optionalOldSelf"};
     for (const Node& rule : entry.value.items()) {
-      for (const Entry& part : rule.entries()) {
-        if (std::find(kKeys.begin(), kKeys.end(), part.key.as_string()) == kKeys.end()) {
-          fault(part.key.origin(),
-                "unknown keyword `" + std::string(part.key.as_string()) + "` of a rule");
-        }
+      for (const Entry& part : rule.entries()) take_rule_part(part);
+      const std::string_view text = rule.get("rule").as_string();
+      if (trimmed(text).empty()) fault(rule.get("rule").origin(), "the `rule` is empty");
+      if (has_line_break(trimmed(text)) && trimmed(rule.get("message").as_string()).empty()) {
+        fault(rule.get("rule").origin(), "a rule with line breaks needs a `message`");
+      }
+    }
+  }
+  void take_rule_part(const Entry& part) {
+    static constexpr std::array<std::string_view, 4> kTexts = {"message", "messageExpression",
+                                                               "fieldPath", "reason"};
+    static constexpr std::array<std::string_view, 4> kReasons = {
+        "FieldValueInvalid", "FieldValueForbidden", "FieldValueRequired", "FieldValueDuplicate"};
+    const std::string_view name = part.key.as_string();
+    const std::string_view text = part.value.as_string();
+    if (std::find(kTexts.begin(), kTexts.end(), name) != kTexts.end()) {
+      if (!part.value.is_string() || (!text.empty() && trimmed(text).empty())) {
+        return bad(part, "a text");
+      }
+    } else if (name == "optionalOldSelf") {
+      boolean(part);
+    } else if (name != "rule") {
+      fault(part.key.origin(), "unknown keyword `" + std::string(name) + "` of a rule");
+    }
+    if (name == "message" && has_line_break(trimmed(text))) {
+      bad(part, "one line");
+    } else if (name == "reason" &&
+               std::find(kReasons.begin(), kReasons.end(), text) == kReasons.end()) {
+      bad(part,
+          "FieldValueInvalid, FieldValueForbidden, FieldValueRequired or FieldValueDuplicate");
+    } else if (name == "fieldPath" && !text.empty()) {
+      const std::string problem = field_path_problem(schema_.definition, text);
+      if (!problem.empty()) {
+        fault(origin_of(part), "`fieldPath: " + std::string(text) + "` of a rule: " + problem);
       }
     }
   }
@@ -391,36 +439,6 @@ class SchemaReader {
     return entry.value.is_list() &&
            std::all_of(entry.value.items().begin(), entry.value.items().end(),
                        [](const Node& n) { return n.is_map() && n.get("rule").is_string(); });
-  }
-
-  /// Checks that span several keywords.
-  void settle() {
-    const diag::Origin at = schema_.definition.origin();
-    for (std::optional<Bound>* bound : {&schema_.minimum, &schema_.maximum}) {
-      if (*bound && !(*bound)->value.is_number()) {
-        fault(at, "an exclusive limit needs `minimum` or `maximum` beside it");
-        bound->reset();
-      }
-    }
-    if (schema_.role == Role::restriction) return;
-    if (schema_.type == ValueType::any && !schema_.int_or_string && !schema_.preserve_unknown &&
-        schema_.definition.find("type") == nullptr) {
-      fault(at, "`type` is missing", "add `type`, or `x-kubernetes-preserve-unknown-fields: true`");
-    }
-    if (schema_.type == ValueType::array && !schema_.items) {
-      fault(at, "`items` is missing in a schema of type array");
-    }
-    if (schema_.list_type == ListType::map && schema_.list_map_keys.empty()) {
-      fault(at, "`x-kubernetes-list-map-keys` is missing in a list of type map");
-    }
-    if (schema_.type == ValueType::object && !schema_.additional && !schema_.additional_any &&
-        !schema_.preserve_unknown) {
-      for (const std::string_view name : schema_.required) {
-        if (schema_.property(name) == nullptr) {
-          fault(at, "required field `" + std::string(name) + "` is not among the properties");
-        }
-      }
-    }
   }
 
   Schema& schema_;

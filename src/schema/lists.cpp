@@ -78,7 +78,11 @@ std::string canonical(const Node& node) {
 
 bool Walk::check_unique(const Schema& schema, const Node& list, const Place& place) {
   const bool keyed = schema.list_type == ListType::map;
-  std::unordered_map<std::string, std::size_t> seen;
+  struct Seen {
+    std::size_t index = 0;
+    bool reported = false;
+  };
+  std::unordered_map<std::string, Seen> seen;
   bool ok = true;
   std::size_t index = 0;
   for (const Node& item : list.items()) {
@@ -91,8 +95,11 @@ bool Walk::check_unique(const Schema& schema, const Node& list, const Place& pla
     } else {
       identity = canonical(item);
     }
-    const auto [known, fresh] = seen.emplace(std::move(identity), index);
-    if (!fresh) ok = duplicate(schema, list, known->second, index, place) && ok;
+    const auto [known, fresh] = seen.emplace(std::move(identity), Seen{index});
+    // The API server names the second of many, too.
+    if (!fresh && !std::exchange(known->second.reported, true)) {
+      ok = duplicate(schema, list, known->second.index, index, place);
+    }
     ++index;
   }
   return ok;
@@ -107,28 +114,29 @@ bool Walk::duplicate(const Schema& schema, const Node& list, std::size_t first, 
     const Node key = keyed ? item.get(schema.list_map_keys.front()) : Node();
     return key.origin() != diag::kNoOrigin ? key.origin() : place.item(item, index).at;
   };
-  return refuse(kDuplicate, origin_of(two, second), [&](diag::Diagnostic& finding) {
-    const Schema* items = schema.items ? &schema.items->get() : nullptr;
-    const auto text = [](const Schema* of, const Node& value) {
-      if (of != nullptr && of->secret) return std::string("(secret)");
-      return value.is_string() ? std::string(value.as_string()) : canonical(value);
-    };
-    std::string what;
-    if (keyed) {
-      for (const std::string_view key : schema.list_map_keys) {
-        const Node* value = two.find(key);
-        if (value == nullptr) continue;
-        const Schema* of = items == nullptr ? nullptr : items->property(key);
-        what += (what.empty() ? "`" : ", `") + std::string(key) + ": " +
-                one_line(text(of, *value), 60) + "`";
-      }
-    } else {
-      what = "`" + one_line(text(items, two), 60) + "`";
-    }
-    finding.message = "duplicate entry " + what + " in " + place.quoted();
-    finding.label("already at index " + std::to_string(first));
-    finding.also(origin_of(one, first), "first here");
-  });
+  return refuse(kDuplicate, place.item(two, second), origin_of(two, second),
+                [&](diag::Diagnostic& finding) {
+                  const Schema* items = schema.items ? &schema.items->get() : nullptr;
+                  const auto text = [](const Schema* of, const Node& value) {
+                    if (of != nullptr && of->secret) return std::string("(secret)");
+                    return value.is_string() ? std::string(value.as_string()) : canonical(value);
+                  };
+                  std::string what;
+                  if (keyed) {
+                    for (const std::string_view key : schema.list_map_keys) {
+                      const Node* value = two.find(key);
+                      if (value == nullptr) continue;
+                      const Schema* of = items == nullptr ? nullptr : items->property(key);
+                      what += (what.empty() ? "`" : ", `") + std::string(key) + ": " +
+                              one_line(text(of, *value), 60) + "`";
+                    }
+                  } else {
+                    what = "`" + one_line(text(items, two), 60) + "`";
+                  }
+                  finding.message = "duplicate entry " + what + " in " + place.quoted();
+                  finding.label("already at index " + std::to_string(first));
+                  finding.also(origin_of(one, first), "first here");
+                });
 }
 
 }  // namespace gpuctl::schema

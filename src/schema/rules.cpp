@@ -1,8 +1,10 @@
 // x-kubernetes-validations: compiling rules and evaluating them on values.
 #include <algorithm>
 #include <array>
+#include <deque>
 
 #include "base/text.hpp"
+#include "schema/field_path.hpp"
 #include "schema/walk.hpp"
 
 namespace gpuctl::schema {
@@ -17,6 +19,8 @@ Rule compile_rule(const Node& definition, const cel::Environment& environment) {
   Rule rule;
   rule.definition = definition;
   rule.text = definition.get("rule").as_string();
+  rule.field_path = parse_field_path(definition.get("fieldPath").as_string())
+                        .value_or(std::vector<std::string>());
   const bool names_old = rule.text.find(kOldSelf) != std::string_view::npos;
   std::vector<cel::Problem> problems;
   rule.program = cel::compile(rule.text, environment, problems);
@@ -40,47 +44,42 @@ Rule compile_rule(const Node& definition, const cel::Environment& environment) {
   rule.state = Rule::State::ready;
   if (const std::string_view text = definition.get("messageExpression").as_string();
       !text.empty()) {
-    // Without it the fixed message is used, as the API server does.
-    std::vector<cel::Problem> ignored;
-    rule.message = cel::compile(text, environment, ignored);
+    // Without it the fixed message is used.
+    std::vector<cel::Problem> faults;
+    rule.message = cel::compile(text, environment, faults);
+    if (rule.message == nullptr) {
+      rule.message_problem = faults.empty() ? "it cannot be compiled" : faults.front().message;
+    }
   }
   return rule;
 }
 
-/// The place that `fieldPath` of a rule names, as far as the document goes: `.spec.x['y']`.
-struct Target {
-  std::string path;  // as in messages, relative
-  diag::Origin at = diag::kNoOrigin;
-};
-Target follow(const Node& value, std::string_view field_path, diag::Origin at) {
-  Target target{.path = {}, .at = at};
+/// The places that `fieldPath` of a rule names, one below the other, as far as they can be known;
+/// the last one is what the rule is about. Empty without a path.
+std::deque<Place> follow(const Node& value, const std::vector<std::string>& names,
+                         const Place& from) {
+  std::deque<Place> steps;
   const Node* here = &value;
-  std::string_view rest = field_path;
-  while (!rest.empty()) {
-    std::string_view name;
-    if (rest.starts_with("['")) {
-      const std::size_t end = rest.find("']");
-      if (end == std::string_view::npos) break;
-      name = rest.substr(2, end - 2);
-      rest.remove_prefix(end + 2);
-    } else if (rest.starts_with('.')) {
-      rest.remove_prefix(1);
-      name = rest.substr(0, rest.find_first_of(".["));
-      rest.remove_prefix(name.size());
-    } else {
-      break;
-    }
-    target.path += "." + std::string(name);
+  for (const std::string& name : names) {
+    const Place& above = steps.empty() ? from : steps.back();
     const yaml::Entry* entry = here == nullptr ? nullptr : here->find_entry(name);
     here = entry == nullptr ? nullptr : &entry->value;
-    if (entry != nullptr && entry->key.origin() != diag::kNoOrigin) {
-      target.at = entry->key.origin();
-      if (entry->value.is_scalar() && entry->value.origin() != diag::kNoOrigin) {
-        target.at = entry->value.origin();
-      }
-    }
+    steps.push_back(entry != nullptr ? above.field(*entry)
+                                     : Place{&above, Place::Step::field, name, 0, above.at});
   }
-  return target;
+  return steps;
+}
+
+/// What the API server makes of a text that an expression gave: none of it when it is empty, too
+/// long, or has line breaks (apiextensions-apiserver, schema/cel).
+std::string_view usable_message(std::string_view text) {
+  constexpr std::size_t kMostMessageBytes = 5 * 1024;
+  const std::size_t first = text.find_first_not_of(" \t\r\n\v\f");
+  if (first == std::string_view::npos) return {};
+  text = text.substr(first, text.find_last_not_of(" \t\r\n\v\f") - first + 1);
+  return text.size() > kMostMessageBytes || text.find('\n') != std::string_view::npos
+             ? std::string_view()
+             : text;
 }
 
 }  // namespace
@@ -177,24 +176,26 @@ bool Walk::check_rules(const Schema& schema, const Node& value, const Place& pla
 
 bool Walk::rule_not_met(const Schema& schema, const Rule& rule, const Node& value,
                         const cel::Value& self, const Place& place, const std::string& problem) {
-  const Target target = follow(value, rule.definition.get("fieldPath").as_string(), place.at);
-  return refuse(kRuleNotMet, target.at, [&](diag::Diagnostic& finding) {
+  const std::deque<Place> below = follow(value, rule.field_path, place);
+  const Place& target = below.empty() || !problem.empty() ? place : below.back();
+  return refuse(kRuleNotMet, target, target.at, [&](diag::Diagnostic& finding) {
     std::string text;
     if (problem.empty() && rule.message != nullptr) {
       const std::array<cel::Value, 2> values = {self, cel::Value()};
       const cel::Outcome outcome = cel::evaluate(*rule.message, values, arena_);
-      if (outcome.ok() && outcome.value.is_node()) text = outcome.value.node().as_string();
+      if (outcome.ok() && outcome.value.is_node()) {
+        text = usable_message(outcome.value.node().as_string());
+      }
     }
     if (text.empty()) text = rule.definition.get("message").as_string();
     text = one_line(text, 400);
     while (text.ends_with('.')) text.pop_back();
-    std::string path = place.path() + target.path;
-    if (path.starts_with('.')) path.erase(0, 1);
-    const std::string where = path.empty() ? "the document" : "`" + path + "`";
-    finding.message = where + " does not meet a rule of its schema";
+    finding.message = target.quoted() + " does not meet a rule of its schema";
     if (!text.empty()) finding.message += ": " + text;
     finding.note("rule: `" + one_line(rule.text, 200) + "`");
     if (!problem.empty()) finding.note("it could not be evaluated: " + one_line(problem, 200));
+    const std::string_view reason = rule.definition.get("reason").as_string();
+    if (!reason.empty()) finding.note("reason: " + std::string(reason));
     const diag::Origin written = rule.definition.get("rule").origin();
     if (schema.shared.sources == &sources_) {
       finding.also(written, "the rule");

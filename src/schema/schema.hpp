@@ -71,6 +71,7 @@ std::vector<std::string> paths_with(const Schema& schema, std::string_view key);
 struct Survey {
   RuleCounts rules;
   std::vector<std::string> unsupported;  // one line each: path, rule or pattern, reason
+  std::vector<std::string> faults;       // one line each: what is wrong in the schema itself
 };
 /// Compiles the whole schema with all patterns and rules.
 Survey survey(const Schema& schema);

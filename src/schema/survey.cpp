@@ -73,7 +73,14 @@ Survey survey(const Schema& schema) {
   Survey out;
   walk_all(schema, {}, [&](const Schema& node, const std::string& path) {
     const std::string where = path.empty() ? "(root)" : path;
+    for (const Fault& fault : node.faults) {
+      out.faults.push_back(where + ": " + fault.message);
+    }
     for (const Rule& rule : node.rules()) {
+      if (!rule.message_problem.empty()) {
+        out.unsupported.push_back(where + ": messageExpression of rule `" +
+                                  one_line(rule.text, 300) + "`: " + rule.message_problem);
+      }
       switch (rule.state) {
         case Rule::State::ready:
           ++out.rules.evaluated;

@@ -94,7 +94,7 @@ class TypeBuilder {
     // After defaulting, a field with a default is never absent.
     const bool present = schema.requires_field(field) || child.default_value.has_value() ||
                          (schema.resource && (field == "metadata"));
-    const bool metadata = &child == &object_meta();
+    const bool metadata = is_object_meta(child);
     type.fields.push_back(
         {std::move(as), metadata ? metadata_type(path) : build(child, path), present});
   }

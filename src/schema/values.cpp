@@ -12,11 +12,34 @@ using yaml::Node;
 
 namespace {
 
-int compare(const Node& a, const Node& b) {
-  if (a.is_integer() && b.is_integer()) {
-    return a.as_integer() < b.as_integer() ? -1 : (a.as_integer() > b.as_integer() ? 1 : 0);
+// The API server's arithmetic (kube-openapi, validation/validate): an integer is compared with the
+// integer part of a limit, a real with the limit.
+
+/// The integer part of a limit.
+std::int64_t whole_part(const Node& limit) {
+  if (limit.is_integer()) return limit.as_integer();
+  const double real = limit.as_real();
+  if (std::isnan(real)) return 0;
+  // 2^63 is the first double that no longer fits.
+  if (real >= 9223372036854775808.0) return std::numeric_limits<std::int64_t>::max();
+  if (real < -9223372036854775808.0) return std::numeric_limits<std::int64_t>::min();
+  return static_cast<std::int64_t>(real);
+}
+
+int compare(const Node& value, const Node& limit) {
+  if (value.is_integer()) {
+    const std::int64_t most = whole_part(limit);
+    return value.as_integer() < most ? -1 : (value.as_integer() > most ? 1 : 0);
   }
-  return a.as_real() < b.as_real() ? -1 : (a.as_real() > b.as_real() ? 1 : 0);
+  return value.as_real() < limit.as_real() ? -1 : (value.as_real() > limit.as_real() ? 1 : 0);
+}
+
+/// True for what JSON libraries of Go take for an integer: within 2^53, with a little tolerance.
+bool is_json_integer(double value) {
+  if (std::isnan(value) || std::abs(value) > 9007199254740991.0) return false;
+  const double whole = std::trunc(value);
+  if (value == whole) return true;
+  return whole > 0 && (value - whole) / (value + whole) < 1e-9;
 }
 
 std::string number_text(const Node& node) {
@@ -24,10 +47,13 @@ std::string number_text(const Node& node) {
 }
 
 bool is_multiple(const Node& value, const Node& of) {
-  if (value.is_integer() && of.is_integer()) return value.as_integer() % of.as_integer() == 0;
-  // 0.3 is a multiple of 0.1 although no double says so.
-  const double quotient = value.as_real() / of.as_real();
-  return std::abs(quotient - std::round(quotient)) <= 1e-9 * std::max(1.0, std::abs(quotient));
+  if (value.is_integer()) {
+    // Nothing is a multiple of 0, which is all that is left of 0.5.
+    const std::int64_t factor = whole_part(of);
+    return factor > 0 && value.as_integer() % factor == 0;
+  }
+  const double factor = of.as_real();
+  return is_json_integer(factor < 1 ? 1 / factor * value.as_real() : value.as_real() / factor);
 }
 
 std::string plural(std::int64_t count, std::string_view unit) {
@@ -35,6 +61,13 @@ std::string plural(std::int64_t count, std::string_view unit) {
 }
 
 }  // namespace
+
+bool is_whole(const Node& value) {
+  if (value.is_integer()) return true;
+  if (!value.is_real()) return false;
+  const double real = value.as_real();
+  return is_json_integer(real) || (real == std::trunc(real) && std::abs(real) < 9.2e18);
+}
 
 std::string one_line(std::string_view text, std::size_t most) {
   std::string out;
@@ -120,13 +153,14 @@ bool Walk::check_count(const std::optional<std::int64_t>& least,
                        std::string_view unit, const Place& place) {
   const auto count = static_cast<std::int64_t>(size);
   if (least && count < *least) {
-    return refuse(kOutOfBounds, place.at, [&](diag::Diagnostic& finding) {
+    return refuse(kOutOfBounds, place, place.at, [&](diag::Diagnostic& finding) {
       finding.message = "too few " + std::string(unit) + "s in " + place.quoted();
       finding.expect("at least " + plural(*least, unit)).got(plural(count, unit));
     });
   }
   if (most && count > *most) {
-    return refuse(kOutOfBounds, place.at, [&](diag::Diagnostic& finding) {
+    ++blocking_;
+    return refuse(kOutOfBounds, place, place.at, [&](diag::Diagnostic& finding) {
       finding.message = "too many " + std::string(unit) + "s in " + place.quoted();
       finding.expect("at most " + plural(*most, unit)).got(plural(count, unit));
     });
@@ -142,7 +176,7 @@ bool Walk::check_scalar(const Schema& schema, const Node& value, const Place& pl
 
 bool Walk::check_number(const Schema& schema, const Node& value, const Place& place) {
   const auto out_of_range = [&](const std::string& expected) {
-    return refuse(kOutOfBounds, place.at, [&](diag::Diagnostic& finding) {
+    return refuse(kOutOfBounds, place, place.at, [&](diag::Diagnostic& finding) {
       finding.message = "value of " + place.quoted() + " is out of range";
       finding.expect(expected).got(schema.secret ? "(secret)" : number_text(value));
     });
@@ -151,7 +185,16 @@ bool Walk::check_number(const Schema& schema, const Node& value, const Place& pl
   if (schema.format == Format::int32 &&
       (value.as_real() < std::numeric_limits<std::int32_t>::min() ||
        value.as_real() > std::numeric_limits<std::int32_t>::max())) {
-    ok = out_of_range("a 32-bit integer");
+    if (!schema.shared.published) {
+      ok = out_of_range("a 32-bit integer");
+    } else if (sink_ != nullptr) {
+      // The API server does not look, and stores what the controller then cannot read.
+      sink_
+          ->warning(kOutOfBounds, place.at,
+                    options_.subject + "value of " + place.quoted() + " is out of range")
+          .expect("a 32-bit integer")
+          .got(number_text(value));
+    }
   }
   if (schema.minimum) {
     const int order = compare(value, schema.minimum->value);
@@ -180,7 +223,8 @@ bool Walk::check_text(const Schema& schema, const Node& value, const Place& plac
     const auto length = static_cast<std::int64_t>(base::code_points(text));
     const bool brief = schema.min_length && length < *schema.min_length;
     if (brief || (schema.max_length && length > *schema.max_length)) {
-      ok = refuse(kOutOfBounds, place.at, [&](diag::Diagnostic& finding) {
+      if (!brief) ++blocking_;
+      ok = refuse(kOutOfBounds, place, place.at, [&](diag::Diagnostic& finding) {
         finding.message = "value of " + place.quoted() + (brief ? " is too short" : " is too long");
         finding.expect(brief ? "at least " + plural(*schema.min_length, "character")
                              : "at most " + plural(*schema.max_length, "character"));
@@ -194,7 +238,7 @@ bool Walk::check_text(const Schema& schema, const Node& value, const Place& plac
       not_checked(schema, schema.pattern.get(), schema.definition.get("pattern").origin(), place,
                   "its pattern is no RE2 expression: " + schema.pattern->error());
     } else if (!re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *regex)) {
-      ok = refuse(kOutOfBounds, place.at, [&](diag::Diagnostic& finding) {
+      ok = refuse(kOutOfBounds, place, place.at, [&](diag::Diagnostic& finding) {
         finding.message = "value of " + place.quoted() + " does not match its pattern";
         finding.expect("text that matches `" + one_line(schema.pattern->text(), 120) + "`");
         finding.got(show(schema, value));
@@ -203,8 +247,8 @@ bool Walk::check_text(const Schema& schema, const Node& value, const Place& plac
       });
     }
   }
-  if (!conforms(schema.format, text)) {
-    ok = refuse(kOutOfBounds, place.at, [&](diag::Diagnostic& finding) {
+  if (!conforms(schema.format, text, schema.shared.published)) {
+    ok = refuse(kOutOfBounds, place, place.at, [&](diag::Diagnostic& finding) {
       finding.message = "value of " + place.quoted() + " has the wrong format";
       finding.expect(std::string(format_text(schema.format))).got(show(schema, value));
     });
@@ -214,11 +258,12 @@ bool Walk::check_text(const Schema& schema, const Node& value, const Place& plac
 
 bool Walk::check_enum(const Schema& schema, const Node& value, const Place& place) {
   const auto allowed = schema.allowed->items();
-  if (std::any_of(allowed.begin(), allowed.end(),
-                  [&](const Node& item) { return yaml::equal(item, value); })) {
+  // For the API server a null is in no enum, not even in one that lists null.
+  if (!value.is_null() && std::any_of(allowed.begin(), allowed.end(),
+                                      [&](const Node& item) { return yaml::equal(item, value); })) {
     return true;
   }
-  return refuse(kNotAllowed, place.at, [&](diag::Diagnostic& finding) {
+  return refuse(kNotAllowed, place, place.at, [&](diag::Diagnostic& finding) {
     finding.message = place.quoted() + " has none of the allowed values";
     if (value.is_string() && !schema.secret) {
       finding.message =

@@ -85,8 +85,13 @@ std::string Place::below(std::string_view field) const {
 }
 
 Walk::Walk(yaml::Arena& arena, const diag::Sources& sources, diag::Sink& sink,
-           const ValidateOptions& options)
-    : arena_(arena), sources_(sources), out_(sink), sink_(&sink), options_(options) {}
+           const ValidateOptions& options, std::vector<Finding>* found)
+    : arena_(arena),
+      sources_(sources),
+      out_(sink),
+      sink_(&sink),
+      options_(options),
+      found_(found) {}
 
 bool Walk::exempt(const Place& place) const {
   if (options_.exempt.empty() || place.step != Place::Step::field) return false;
@@ -104,24 +109,26 @@ bool Walk::check(const Schema& schema, const Node& value, const Place& place) {
     }
   }
   if (value.is_null()) {
-    if (schema.nullable) return true;
-    if (!check_null(schema, value, place)) return false;
-  } else if (!check_type(schema, value, place)) {
-    return false;
+    // Of a null, the API server looks at no more than this.
+    return (schema.nullable || check_null(schema, value, place)) &&
+           (!schema.allowed || check_enum(schema, value, place));
   }
+  const std::size_t blocking = blocking_;
+  if (!check_type(schema, value, place)) return false;
   bool ok = true;
   if (value.is_map()) {
     ok = check_object(schema, value, place);
   } else if (value.is_list()) {
     ok = check_list(schema, value, place);
-  } else if (!value.is_null()) {
+  } else {
     ok = check_scalar(schema, value, place);
   }
   if (schema.allowed) ok = check_enum(schema, value, place) && ok;
   ok = check_combinations(schema, value, place) && ok;
-  // A rule may rely on what the schema says; without it, its complaint would be noise.
-  if (ok && options_.evaluate_rules && schema.validations.size() != 0 && !value.is_null()) {
-    ok = check_rules(schema, value, place);
+  // A rule relies on types and on fields being there; without them its complaint would be noise.
+  // The API server evaluates no rule at all then, we spare those around the mistake.
+  if (blocking == blocking_ && options_.evaluate_rules && schema.validations.size() != 0) {
+    ok = check_rules(schema, value, place) && ok;
   }
   return ok;
 }
@@ -130,7 +137,7 @@ bool Walk::check_null(const Schema& schema, const Node& value, const Place& plac
   // Anything fits where no type is asked for.
   if (schema.type == ValueType::any && !schema.int_or_string) return true;
   const diag::Origin at = value.origin() != diag::kNoOrigin ? value.origin() : place.at;
-  return refuse(kNullValue, at, [&](diag::Diagnostic& finding) {
+  return refuse(kNullValue, place, at, [&](diag::Diagnostic& finding) {
     finding.message = place.quoted() + " must not be null";
     finding.expect(wanted_type(schema)).got("null");
     finding.suggest("give it a value, or leave the field out");
@@ -140,7 +147,7 @@ bool Walk::check_null(const Schema& schema, const Node& value, const Place& plac
 bool Walk::check_type(const Schema& schema, const Node& value, const Place& place) {
   bool fits = true;
   if (schema.int_or_string) {
-    fits = value.is_integer() || value.is_string();
+    fits = is_whole(value) || value.is_string();
   } else {
     switch (schema.type) {
       case ValueType::any:
@@ -155,10 +162,7 @@ bool Walk::check_type(const Schema& schema, const Node& value, const Place& plac
         fits = value.is_string();
         break;
       case ValueType::integer:
-        // 1.0 is an integer in JSON.
-        fits = value.is_integer() ||
-               (value.is_real() && value.as_real() >= -9e15 && value.as_real() <= 9e15 &&
-                value.as_real() == static_cast<double>(static_cast<std::int64_t>(value.as_real())));
+        fits = is_whole(value);
         break;
       case ValueType::number:
         fits = value.is_number();
@@ -169,7 +173,7 @@ bool Walk::check_type(const Schema& schema, const Node& value, const Place& plac
     }
   }
   if (fits) return true;
-  return refuse(kWrongType, place.at, [&](diag::Diagnostic& finding) {
+  return refuse(kWrongType, place, place.at, [&](diag::Diagnostic& finding) {
     finding.message = "wrong type for " + place.quoted();
     finding.expect(wanted_type(schema)).got(show(schema, value));
     if (schema.secret) return;
@@ -193,6 +197,7 @@ bool Walk::check_type(const Schema& schema, const Node& value, const Place& plac
 bool Walk::check_object(const Schema& schema, const Node& value, const Place& place) {
   bool ok = true;
   for (const Entry& entry : value.entries()) ok = check_entry(schema, entry, place) && ok;
+  if (schema.embedded) ok = check_type_meta(value, place) && ok;
   ok = check_required(schema, value, place) && ok;
   return check_count(schema.min_properties, schema.max_properties, value.size(), "field", place) &&
          ok;
@@ -201,7 +206,7 @@ bool Walk::check_object(const Schema& schema, const Node& value, const Place& pl
 bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& place) {
   if (!entry.key.is_string()) {
     const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
-    return refuse(kWrongType, at, [&](diag::Diagnostic& finding) {
+    return refuse(kWrongType, place, at, [&](diag::Diagnostic& finding) {
       finding.message = "a key in " + place.quoted() + " is not a string";
       finding.expect("string").got(show(schema, entry.key));
       finding.suggest("put the key in quotes");
@@ -212,26 +217,44 @@ bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& pl
     const Place there = place.field(entry);
     if (!schema.resource || name != "metadata") return check(*child, entry.value, there);
     const bool common = check_metadata(schema, entry.value, there);
-    if (child == &object_meta() || !common) return common;
+    if (is_object_meta(*child) || !common) return common;
     metadata_ = child;
     return check(*child, entry.value, there);
   }
   if (schema.additional) return check(schema.additional->get(), entry.value, place.key(entry));
-  if (schema.additional_any || schema.preserve_unknown || schema.role == Role::restriction ||
-      !options_.refuse_unknown || schema.type == ValueType::any || &schema == metadata_) {
+  if (schema.role == Role::restriction || !options_.refuse_unknown || &schema == metadata_) {
     return true;
   }
-  return unknown_field(schema, entry, place);
+  // `additionalProperties: true` allows any key; below it, the API server knows no fields.
+  if (schema.additional_any && schema.shared.published) {
+    return check_untyped(entry.value, place.key(entry));
+  }
+  if (schema.additional_any || schema.preserve_unknown || preserved_.contains(&schema) ||
+      schema.type == ValueType::any) {
+    return true;
+  }
+  return unknown_field(&schema, entry, place);
 }
 
-bool Walk::unknown_field(const Schema& schema, const Entry& entry, const Place& place) {
+bool Walk::check_untyped(const Node& value, const Place& place) {
+  bool ok = true;
+  for (const Entry& entry : value.entries()) ok = unknown_field(nullptr, entry, place) && ok;
+  std::size_t index = 0;
+  for (const Node& item : value.items()) {
+    ok = check_untyped(item, place.item(item, index++)) && ok;
+  }
+  return ok;
+}
+
+bool Walk::unknown_field(const Schema* schema, const Entry& entry, const Place& place) {
   const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
-  return refuse(kUnknownField, at, [&](diag::Diagnostic& finding) {
+  return refuse(kUnknownField, place.field(entry), at, [&](diag::Diagnostic& finding) {
     const std::string_view name = entry.key.as_string();
     finding.message = "unknown field `" + place.below(name) + "`";
     std::vector<std::string> names;
-    if (schema.resource) names = {"apiVersion", "kind", "metadata"};
-    for (const Entry& property : schema.properties.entries()) {
+    if (schema != nullptr && schema->resource) names = {"apiVersion", "kind", "metadata"};
+    const Node properties = schema == nullptr ? Node() : schema->properties;
+    for (const Entry& property : properties.entries()) {
       const std::string_view known = property.key.as_string();
       if (std::find(names.begin(), names.end(), known) == names.end()) names.emplace_back(known);
     }
@@ -255,7 +278,7 @@ bool Walk::check_required(const Schema& schema, const Node& value, const Place& 
     if (value.find(name) != nullptr) continue;
     const Place child{&place, Place::Step::field, name, 0, place.at};
     if (exempt(child)) continue;
-    ok = refuse(kMissingField, place.at, [&](diag::Diagnostic& finding) {
+    ok = refuse(kMissingField, child, place.at, [&](diag::Diagnostic& finding) {
       finding.message = "missing required field `" + child.path() + "`";
       const Schema* wanted = schema.property(name);
       if (wanted == nullptr) return;
@@ -277,6 +300,8 @@ bool Walk::check_list(const Schema& schema, const Node& value, const Place& plac
   bool ok = check_count(schema.min_items, schema.max_items, value.size(), "item", place);
   if (schema.items) {
     const Schema& items = schema.items->get();
+    // Unlike the fields of an object, the items of a list inherit this.
+    if (schema.preserve_unknown || preserved_.contains(&schema)) preserved_.insert(&items);
     std::size_t index = 0;
     for (const Node& item : value.items()) {
       ok = check(items, item, place.item(item, index)) && ok;
@@ -287,29 +312,14 @@ bool Walk::check_list(const Schema& schema, const Node& value, const Place& plac
   return (!distinct || check_unique(schema, value, place)) && ok;
 }
 
-bool Walk::check_metadata(const Schema& schema, const Node& value, const Place& place) {
-  bool ok = check(object_meta(), value, place);
-  if (schema.role == Role::restriction) return ok;
-  for (const std::string_view field : {"labels", "annotations"}) {
-    const Node* map = value.find(field);
-    if (map == nullptr) continue;
-    for (const Entry& entry : map->entries()) {
-      if (is_qualified_name(entry.key.as_string())) continue;
-      const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
-      ok = refuse(kOutOfBounds, at, [&](diag::Diagnostic& finding) {
-        finding.message = "`" + std::string(entry.key.as_string()) + "` cannot be a key of `" +
-                          place.below(field) + "`";
-        finding.expect(
-            "a name of at most 63 letters, digits, `-`, `_` and `.`, with an optional "
-            "DNS name and `/` before it");
-      });
-    }
-  }
-  return ok;
-}
-
 void validate(const Schema& schema, const Node& document, yaml::Arena& arena,
               const diag::Sources& sources, diag::Sink& sink, const ValidateOptions& options) {
+  validate_listing(schema, document, arena, sources, sink, options, nullptr);
+}
+
+void validate_listing(const Schema& schema, const Node& document, yaml::Arena& arena,
+                      const diag::Sources& sources, diag::Sink& sink,
+                      const ValidateOptions& options, std::vector<Finding>* found) {
   Node subject = document;
   if (schema.shared.published) {
     std::vector<RemovedNull> removed;
@@ -323,7 +333,7 @@ void validate(const Schema& schema, const Node& document, yaml::Arena& arena,
   }
   // The API server checks what it has filled in, and rules may read it.
   subject = fill_defaults(schema, subject, arena);
-  Walk(arena, sources, sink, options).check(schema, subject, Place::root(document));
+  Walk(arena, sources, sink, options, found).check(schema, subject, Place::root(document));
 }
 
 }  // namespace gpuctl::schema

@@ -37,8 +37,9 @@ struct Place {
 
 class Walk {
  public:
+  /// `found` may be null.
   Walk(yaml::Arena& arena, const diag::Sources& sources, diag::Sink& sink,
-       const ValidateOptions& options);
+       const ValidateOptions& options, std::vector<Finding>* found);
 
   /// True when `value` conforms. Everything that does not is reported.
   bool check(const Schema& schema, const yaml::Node& value, const Place& place);
@@ -48,12 +49,16 @@ class Walk {
   bool check_null(const Schema& schema, const yaml::Node& value, const Place& place);
   bool check_type(const Schema& schema, const yaml::Node& value, const Place& place);
   bool check_object(const Schema& schema, const yaml::Node& value, const Place& place);
+  bool check_untyped(const yaml::Node& value, const Place& place);
   bool check_entry(const Schema& schema, const yaml::Entry& entry, const Place& place);
   bool check_required(const Schema& schema, const yaml::Node& value, const Place& place);
-  bool unknown_field(const Schema& schema, const yaml::Entry& entry, const Place& place);
+  /// `schema` is null where there is none.
+  bool unknown_field(const Schema* schema, const yaml::Entry& entry, const Place& place);
   bool check_list(const Schema& schema, const yaml::Node& value, const Place& place);
-  bool check_metadata(const Schema& schema, const yaml::Node& value, const Place& place);
   bool exempt(const Place& place) const;
+  // metadata.cpp
+  bool check_metadata(const Schema& schema, const yaml::Node& value, const Place& place);
+  bool check_type_meta(const yaml::Node& value, const Place& place);
   // values.cpp
   bool check_scalar(const Schema& schema, const yaml::Node& value, const Place& place);
   bool check_number(const Schema& schema, const yaml::Node& value, const Place& place);
@@ -68,7 +73,8 @@ class Walk {
                  std::size_t second, const Place& place);
   // combinations.cpp
   bool check_combinations(const Schema& schema, const yaml::Node& value, const Place& place);
-  bool matches(const Schema& schema, const yaml::Node& value, const Place& place);
+  /// Without a word. `blocks`, when not null, stays true only when what is wrong blocks rules.
+  bool matches(const Schema& schema, const yaml::Node& value, const Place& place, bool* blocks);
   void explain_branches(const Slots& branches, const yaml::Node& value, const Place& place,
                         diag::Diagnostic& finding);
   bool no_branch(const Slots& branches, std::string_view which, std::size_t matched,
@@ -81,10 +87,15 @@ class Walk {
   void not_checked(const Schema& schema, const void* what, diag::Origin at, const Place& place,
                    const std::string& problem);
 
-  /// Reports through `describe(diagnostic)` unless only the answer is wanted. Always false.
+  /// Reports what is wrong at `place` through `describe(diagnostic)` unless only the answer is
+  /// wanted; `at` is what the diagnostic points at. Always false.
   template <typename Describe>
-  bool refuse(std::string_view code, diag::Origin at, Describe&& describe) {
+  bool refuse(std::string_view code, const Place& place, diag::Origin at, Describe&& describe) {
+    if (code == kWrongType || code == kNullValue || code == kMissingField || code == kNotAllowed) {
+      ++blocking_;
+    }
     if (sink_ == nullptr) return false;
+    if (found_ != nullptr && sink_ == &out_) found_->push_back({std::string(code), place.path()});
     diag::Diagnostic finding;
     finding.code = code;
     finding.primary.at = at;
@@ -99,9 +110,15 @@ class Walk {
   diag::Sink& out_;   // for what is said once, whatever the mode
   diag::Sink* sink_;  // nullptr while only the answer is wanted
   const ValidateOptions& options_;
+  std::vector<Finding>* found_;
   bool nested_ = false;  // collecting the reasons of a branch
+  // Findings so far after which rules are not evaluated on the values around: the API server calls
+  // them blocking (wrong type, null, absent, not in the enum, too long, too many).
+  std::size_t blocking_ = 0;
   // What a resource asks of its metadata beyond ObjectMeta; it knows only some of the fields.
   const Schema* metadata_ = nullptr;
+  // Items of lists whose unknown fields are preserved.
+  std::set<const Schema*> preserved_;
   std::set<const void*> said_;
 };
 
@@ -113,6 +130,9 @@ std::string wanted_type(const Schema& schema);
 std::string first_sentence(const Schema& schema);
 /// A text on one line, at most `most` code points.
 std::string one_line(std::string_view text, std::size_t most);
+/// True for integers, and for reals that mean one: YAML that reaches the API server has been turned
+/// into JSON, where 1.0 is 1.
+bool is_whole(const yaml::Node& value);
 /// A text that is the same for equal nodes and differs otherwise.
 std::string canonical(const yaml::Node& node);
 /// file:line:column of a place in the schema, or an empty text.

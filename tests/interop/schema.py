@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+"""src/schema does with custom resources what a Kubernetes API server does.
+
+The server's own packages (apiserver/main.go) and src/schema (schema_answers.cpp) get the same
+documents: what the samples render, documents made from the published CRDs, spoiled copies of both,
+and the corner cases of corners/. Unknown fields, the document with its defaults, and the places of
+all errors must be the same. What differs on purpose stands in schema_differences.txt, with the reason.
+"""
+
+import collections
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from interop.documents import Maker, spoil  # noqa: E402
+from interop.tools import go_program  # noqa: E402
+from interop.variants import engines, write_variant  # noqa: E402
+from support.program import ROOT, SHARED, Tally, arguments, environment, run, samples, skip  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCHEMAS = SHARED / "schemas"
+SEED = 20260301
+# (share of optional fields, share of nulls) of the documents made for each version of a CRD.
+SHAPES = ((0.0, 0.0), (0.3, 0.0), (0.5, 0.0), (0.8, 0.0), (0.3, 0.15), (0.6, 0.05))
+SPOILED = 3  # copies of each document
+LEAST_DEFAULTED, LEAST_REFUSED = 200, 1000
+
+Case = collections.namedtuple("Case", "name file kind version text")
+
+
+def ask(program, requests, scratch):
+    source = scratch / "requests"
+    source.write_text("".join(json.dumps(request) + "\n" for request in requests))
+    with source.open("rb") as stream:
+        done = subprocess.run([str(program)], stdin=stream, capture_output=True, timeout=600, check=False)
+    lines = done.stdout.decode().splitlines()
+    if done.returncode != 0 or len(lines) != len(requests):
+        sys.exit(f"{program}: exit code {done.returncode}, {len(lines)} answers to {len(requests)} "
+                 f"requests\n{done.stderr.decode()[-2000:]}")
+    return [json.loads(line) for line in lines]
+
+
+def plain(path):
+    """Paths as both write them: map keys as names."""
+    path = re.sub(r"\[\"(.*?)\"\]", r".\1", path)
+    path = re.sub(r"\[(?!\d+\])([^\]]*)\]", r".\1", path)
+    path = path.strip(".")
+    # Of metadata, the server names the field but not the label.
+    match = re.match(r"(metadata\.\w+)", path)
+    return match[1] if match else path
+
+
+def located(findings):
+    """The errors with their places; of allOf and its like they stand in the text only."""
+    for finding in findings:
+        match = re.match(r'"([^"]*)" must (?:not )?validate', finding["detail"])
+        path = match[1] if match else finding["path"].removeprefix("<nil>")
+        yield {**finding, "path": plain(path)}
+
+
+def below(path, above):
+    return above == "" or path == above or path.startswith((above + ".", above + "["))
+
+
+def same(one, two):
+    """Equality of JSON, with 1 equal to 1.0 but not to true."""
+    if isinstance(one, bool) or isinstance(two, bool) or one is None or two is None:
+        return one is two
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(same, one, two))
+    return type(one) in (int, float) and type(two) in (int, float) and one == two or (
+        type(one) is type(two) and one == two)
+
+
+def difference(server, ours):
+    """What src/schema does differently; an empty text when nothing."""
+    if server["crd"]:
+        wanted = "; ".join(f"{finding['path']}: {finding['detail']}" for finding in server["crd"])
+        return "" if ours["crd"] else f"the server refuses the CRD: {wanted}"
+    if ours["crd"]:
+        return f"the server takes the CRD: {ours['crd']}"
+    if ours["unsupported"]:
+        return f"rules that are not evaluated: {ours['messages']}"
+    found = {(plain(finding["path"]), finding["code"]) for finding in ours["findings"]}
+    if server["refused"]:
+        # Metadata that cannot be decoded; the server stops there.
+        return "" if found else f"the server cannot decode it: {server['refused']}"
+    wanted = {(plain(path), "unknown") for path in server["unknown"]}
+    errors = list(located(server["errors"]))
+    wanted |= {(finding["path"], finding["stage"]) for finding in errors}
+    # Below a value of the wrong type the server still drops fields.
+    mistyped = [path for path, code in found if code in ("GPU0202", "GPU0209")]
+    wanted = {(path, stage) for path, stage in wanted
+              if stage != "unknown" or not any(below(path, above) for above in mistyped)}
+    # When no alternative fits, the server adds the errors of one of them; we have notes for that.
+    # It also says of allOf that something in it is wrong, which we do not.
+    ours_paths = {path for path, _ in found}
+    for finding in errors:
+        above = finding["path"]
+        if "(anyOf)" in finding["detail"] or "(oneOf)" in finding["detail"]:
+            wanted = {(path, stage) for path, stage in wanted
+                      if path == above or stage != "schema" or not below(path, above) or path in ours_paths}
+        elif "(allOf)" in finding["detail"] and above not in ours_paths:
+            others = [other for other in errors if other["path"] == above and other is not finding]
+            if not others:
+                wanted.discard((above, "schema"))
+    if server["rulesSkipped"]:
+        found = {(path, code) for path, code in found if code != "GPU0208"}
+    missed = {path for path, _ in wanted} - {path for path, _ in found}
+    added = {path for path, _ in found} - {path for path, _ in wanted}
+    text = ""
+    if missed:
+        details = [f"{finding['path']}: {finding['detail']}" for finding in errors]
+        text += f"not found: {sorted(missed)} (the server: {details} unknown {server['unknown']}); "
+    if added:
+        text += f"found, but the server does not: {sorted(added)} {ours['messages']}; "
+    if not server["unknown"]:
+        one = {**server["document"], "metadata": 0}
+        two = {**ours["document"], "metadata": 0}
+        if not same(one, two):
+            text += f"defaults: the server {json.dumps(one, sort_keys=True)}, src/schema {json.dumps(two, sort_keys=True)}"
+    return text
+
+
+def crds_of(server, files, scratch):
+    """(group, kind, version) -> (file, schema); the first file of several wins."""
+    found = {}
+    for path, listed in zip(files, ask(server, [{"file": str(path)} for path in files], scratch)):
+        for crd in listed:
+            found.setdefault((crd["group"], crd["kind"], crd["version"]), (path, crd["schema"]))
+    return found
+
+
+def rendered(gpuctl, crds, scratch):
+    """A case for every object that the samples render and a CRD describes."""
+    for sample in samples():
+        for engine in engines():
+            folder = scratch / f"{sample.stem}-{engine}"
+            folder.mkdir()
+            blueprint = write_variant(sample, engine, folder / "in")
+            done = run([gpuctl, "render", blueprint, "-o", folder / "out"], env=environment(scratch))
+            if done.returncode != 0:
+                sys.exit(f"{sample}: {done.stderr.decode()}")
+            for path in sorted((folder / "out").rglob("*.yaml")):
+                text = path.read_text()
+                version = re.search(r"^apiVersion: \"?([^/\s]+)/([^\"\s]+)", text, re.M)
+                kind = re.search(r"^kind: \"?(\w+)", text, re.M)
+                key = (version[1], kind[1], version[2]) if version and kind else None
+                if key in crds:
+                    yield Case(f"{sample.stem} {engine} {path.relative_to(folder / 'out')}",
+                               crds[key][0], key[1], key[2], text)
+
+
+def made(crds):
+    for (group, kind, version), (path, schema) in sorted(crds.items()):
+        for number, (share, nulls) in enumerate(SHAPES):
+            maker = Maker(f"{SEED} {group} {kind} {version} {number}", share, nulls)
+            document = maker.document(group, kind, version, schema)
+            yield Case(f"{group}/{version} {kind} made {number}", path, kind, version, json.dumps(document))
+
+
+def spoiled(cases, answers):
+    """Copies of documents that the server took or nearly took, each with one more thing wrong."""
+    for case, server in zip(cases, answers):
+        if server["refused"] or server["crd"]:
+            continue
+        source = random.Random(f"{SEED} {case.name}")
+        for number in range(SPOILED):
+            document, what = spoil(server["document"], source)
+            yield case._replace(name=f"{case.name} spoiled {number} ({what})", text=json.dumps(document))
+
+
+def corners():
+    """The cases of corners/: a CRD, then documents, each of a file."""
+    for path in sorted((HERE / "corners").glob("*.yaml")):
+        crd, *documents = re.split(r"^---.*\n", path.read_text(), flags=re.M)
+        kind = re.search(r"^ *kind: (\w+)\}?$|names: \{.*kind: (\w+)", crd.split("names:")[1], re.M)
+        for number, text in enumerate(documents, 1):
+            yield Case(f"{path.stem} {number}", path, kind[1] or kind[2], "v1", text)
+
+
+def explained():
+    """Name of a corner case -> why src/schema does something else there."""
+    found = {}
+    for line in (HERE / "schema_differences.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, reason = line.partition(": ")
+            found[name] = reason
+    return found
+
+
+class Comparison:
+    def __init__(self, tally, programs, scratch):
+        self.tally, self.programs, self.scratch = tally, programs, scratch
+        self.defaulted = self.refused = self.accepted = 0
+
+    def compare(self, cases, known=None):
+        """Compares; gives the server's answers. `known` are differences that must be there."""
+        known = known or {}
+        requests = [{"file": str(case.file), "kind": case.kind, "version": case.version, "text": case.text}
+                    for case in cases]
+        server = ask(self.programs["server"], requests, self.scratch)
+        ours = ask(self.programs["ours"], requests, self.scratch)
+        for case, one, two in zip(cases, server, ours):
+            text = difference(one, two)
+            if case.name in known:
+                self.tally.check(bool(text), f"{case.name}: no longer differs, remove it from the list")
+            else:
+                self.tally.check(not text, f"{case.name}: {text}")
+            if one["crd"] or one["refused"] or one["errors"] or one["unknown"]:
+                self.refused += 1
+            else:
+                self.accepted += 1
+            if one["document"] and not one["refused"] and not one["unknown"]:
+                self.defaulted += 1
+        return server
+
+
+def check_all(tally, gpuctl):
+    answers = gpuctl.parent / "tests/schema_answers"
+    if not answers.exists():
+        sys.exit(f"no {answers}: build it first")
+    programs = {"server": go_program(HERE / "apiserver"), "ours": answers}
+    with tempfile.TemporaryDirectory(prefix="schema-") as temporary:
+        scratch = pathlib.Path(temporary)
+        comparison = Comparison(tally, programs, scratch)
+        cases = list(corners())
+        known = explained()
+        comparison.compare(cases, known)
+        for name in sorted(set(known) - {case.name for case in cases}):
+            tally.check(False, f"schema_differences.txt: there is no case {name}")
+        print(f"corners: {len(cases)} cases, {len(known)} explained differences")
+        if not SCHEMAS.exists():
+            skip("published CRDs", "../shared/schemas is absent")
+        crds = crds_of(programs["server"], sorted(SCHEMAS.rglob("*.yaml")), scratch)
+        for what, cases in (("rendered", list(rendered(gpuctl, crds, scratch))), ("made", list(made(crds)))):
+            first = comparison.compare(cases)
+            more = list(spoiled(cases, first))
+            comparison.compare(more)
+            print(f"{what}: {len(cases)} documents and {len(more)} spoiled ones")
+        print(f"{comparison.defaulted} documents with defaults compared, {comparison.accepted} accepted and "
+              f"{comparison.refused} refused by the server, of {len(crds)} versions of CRDs")
+        tally.check(comparison.defaulted >= LEAST_DEFAULTED, "too few documents with defaults")
+        tally.check(comparison.refused >= LEAST_REFUSED, "too few refused documents")
+
+
+def main():
+    gpuctl = arguments(__doc__).gpuctl
+    tally = Tally()
+    check_all(tally, gpuctl)
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
