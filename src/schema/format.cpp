@@ -87,17 +87,19 @@ bool is_uuid(std::string_view text, char version) {
   return version < '4' || std::string_view("89abAB").find(bare[16]) != std::string_view::npos;
 }
 
-/// A single label may have one dash, behind its first character; of several, the last one has no
-/// digits and at least two letters.
+/// Letters, symbols, digits and dashes, in several labels or in one. A single label may have one
+/// dash, behind its first character; of several, the last has at least two letters and nothing else.
 bool is_hostname(std::string_view text) {
-  static const re2::RE2 pattern(
-      "[a-zA-Z0-9\\pS\\pL]-?[a-zA-Z0-9\\pS\\pL]{0,62}|"
-      "([a-zA-Z0-9\\pS\\pL]([-a-zA-Z0-9\\pS\\pL]{0,61}[a-zA-Z0-9\\pS\\pL])?\\.)+[a-zA-Z\\pL]{2,"
-      "63}");
-  if (text.size() > 255 || !full_match(text, pattern)) return false;
+  static const re2::RE2 word("[a-zA-Z0-9\\pS\\pL]+(-+[a-zA-Z0-9\\pS\\pL]+)*");
+  static const re2::RE2 single("[a-zA-Z0-9\\pS\\pL]-?[a-zA-Z0-9\\pS\\pL]*");
+  static const re2::RE2 letters("[a-zA-Z\\pL]{2,}");
   const auto labels = base::split(text, '.');
-  return std::all_of(labels.begin(), labels.end(),
-                     [](std::string_view label) { return label.size() <= 63; });
+  if (text.size() > 255) return false;
+  return std::all_of(labels.begin(), labels.end(), [&](const std::string_view& label) {
+    if (label.size() > 63) return false;
+    if (labels.size() == 1) return full_match(label, single);
+    return full_match(label, &label == &labels.back() ? letters : word);
+  });
 }
 
 /// Weighted digits, as books and cards have them; `text` has digits only.

@@ -64,8 +64,10 @@ std::deque<Place> follow(const Node& value, const std::vector<std::string>& name
     const Place& above = steps.empty() ? from : steps.back();
     const yaml::Entry* entry = here == nullptr ? nullptr : here->find_entry(name);
     here = entry == nullptr ? nullptr : &entry->value;
-    steps.push_back(entry != nullptr ? above.field(*entry)
-                                     : Place{&above, Place::Step::field, name, 0, above.at});
+    // A default that was filled in does not stand in the document.
+    const bool written = entry != nullptr && entry->key.origin() != diag::kNoOrigin;
+    steps.push_back(written ? above.field(*entry)
+                            : Place{&above, Place::Step::field, name, 0, above.at});
   }
   return steps;
 }

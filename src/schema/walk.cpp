@@ -173,6 +173,17 @@ bool Walk::check_type(const Schema& schema, const Node& value, const Place& plac
     }
   }
   if (fits) return true;
+  if (schema.shared.published && schema.type == ValueType::string && value.is_list() &&
+      schema.format != Format::none && schema.format != Format::int32) {
+    // A gap of the API server (kube-openapi, validate/type.go). The controller will not decode it.
+    if (sink_ != nullptr) {
+      sink_->warning(kWrongType, place.at, options_.subject + "wrong type for " + place.quoted())
+          .expect("string")
+          .got("list")
+          .note("the API server lets it through, and no controller can read it");
+    }
+    return true;
+  }
   return refuse(kWrongType, place, place.at, [&](diag::Diagnostic& finding) {
     finding.message = "wrong type for " + place.quoted();
     finding.expect(wanted_type(schema)).got(show(schema, value));
@@ -196,14 +207,18 @@ bool Walk::check_type(const Schema& schema, const Node& value, const Place& plac
 
 bool Walk::check_object(const Schema& schema, const Node& value, const Place& place) {
   bool ok = true;
-  for (const Entry& entry : value.entries()) ok = check_entry(schema, entry, place) && ok;
+  std::size_t unknown = 0;
+  for (const Entry& entry : value.entries()) ok = check_entry(schema, entry, place, unknown) && ok;
   if (schema.embedded) ok = check_type_meta(value, place) && ok;
   ok = check_required(schema, value, place) && ok;
-  return check_count(schema.min_properties, schema.max_properties, value.size(), "field", place) &&
+  // The API server counts after it has dropped what it does not know.
+  return check_count(schema.min_properties, schema.max_properties, value.size() - unknown, "field",
+                     place) &&
          ok;
 }
 
-bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& place) {
+bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& place,
+                       std::size_t& unknown) {
   if (!entry.key.is_string()) {
     const diag::Origin at = entry.key.origin() != diag::kNoOrigin ? entry.key.origin() : place.at;
     return refuse(kWrongType, place, at, [&](diag::Diagnostic& finding) {
@@ -233,6 +248,7 @@ bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& pl
       schema.type == ValueType::any) {
     return true;
   }
+  ++unknown;
   return unknown_field(&schema, entry, place);
 }
 

@@ -50,7 +50,9 @@ class Walk {
   bool check_type(const Schema& schema, const yaml::Node& value, const Place& place);
   bool check_object(const Schema& schema, const yaml::Node& value, const Place& place);
   bool check_untyped(const yaml::Node& value, const Place& place);
-  bool check_entry(const Schema& schema, const yaml::Entry& entry, const Place& place);
+  /// `unknown` counts the fields that the schema does not have.
+  bool check_entry(const Schema& schema, const yaml::Entry& entry, const Place& place,
+                   std::size_t& unknown);
   bool check_required(const Schema& schema, const yaml::Node& value, const Place& place);
   /// `schema` is null where there is none.
   bool unknown_field(const Schema* schema, const yaml::Entry& entry, const Place& place);

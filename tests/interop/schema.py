@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.documents import Maker, spoil  # noqa: E402
@@ -29,6 +30,24 @@ SEED = 20260301
 SHAPES = ((0.0, 0.0), (0.3, 0.0), (0.5, 0.0), (0.8, 0.0), (0.3, 0.15), (0.6, 0.05))
 SPOILED = 3  # copies of each document
 LEAST_DEFAULTED, LEAST_REFUSED = 200, 1000
+
+# What stands around the schemas and documents of corners/.
+CRD = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.corner.example.com}
+spec:
+  group: corner.example.com
+  scope: Namespaced
+  names: {kind: Thing, listKind: ThingList, plural: things, singular: thing}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+       openAPIV3Schema:
+"""
+HEAD = "apiVersion: corner.example.com/v1\nkind: Thing\nmetadata: {name: a}\n"
 
 Case = collections.namedtuple("Case", "name file kind version text")
 
@@ -177,13 +196,22 @@ def spoiled(cases, answers):
             yield case._replace(name=f"{case.name} spoiled {number} ({what})", text=json.dumps(document))
 
 
-def corners():
-    """The cases of corners/: a CRD, then documents, each of a file."""
+def corners(scratch):
+    """The cases of corners/: a schema, then documents; in schemas.yaml, schemas. Each has its name
+    behind the line that separates it from the one before."""
     for path in sorted((HERE / "corners").glob("*.yaml")):
-        crd, *documents = re.split(r"^---.*\n", path.read_text(), flags=re.M)
-        kind = re.search(r"^ *kind: (\w+)\}?$|names: \{.*kind: (\w+)", crd.split("names:")[1], re.M)
-        for number, text in enumerate(documents, 1):
-            yield Case(f"{path.stem} {number}", path, kind[1] or kind[2], "v1", text)
+        first, *parts = re.split(r"^--- # (.*)\n", path.read_text(), flags=re.M)
+        several = path.stem == "schemas"
+        file = scratch / path.name
+        file.write_text(CRD + textwrap.indent(first, " " * 8))
+        for name, text in zip(parts[::2], parts[1::2]):
+            if several:
+                file = scratch / f"{path.stem} {name}.yaml"
+                file.write_text(CRD + textwrap.indent(text, " " * 8))
+                text = "{}"
+            if not text.startswith("apiVersion:"):
+                text = HEAD + ("" if several else text.removeprefix("{}"))
+            yield Case(f"{path.stem}, {name}", file, "Thing", "v1", text)
 
 
 def explained():
@@ -231,7 +259,7 @@ def check_all(tally, gpuctl):
     with tempfile.TemporaryDirectory(prefix="schema-") as temporary:
         scratch = pathlib.Path(temporary)
         comparison = Comparison(tally, programs, scratch)
-        cases = list(corners())
+        cases = list(corners(scratch))
         known = explained()
         comparison.compare(cases, known)
         for name in sorted(set(known) - {case.name for case in cases}):
@@ -240,6 +268,7 @@ def check_all(tally, gpuctl):
         if not SCHEMAS.exists():
             skip("published CRDs", "../shared/schemas is absent")
         crds = crds_of(programs["server"], sorted(SCHEMAS.rglob("*.yaml")), scratch)
+        if False: pass
         for what, cases in (("rendered", list(rendered(gpuctl, crds, scratch))), ("made", list(made(crds)))):
             first = comparison.compare(cases)
             more = list(spoiled(cases, first))
