@@ -1,6 +1,7 @@
 #include "base/path_check.hpp"
 
 #include <cstdint>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -57,7 +58,11 @@ std::string unsafe_path_reason(std::string_view path) {
     if (invisible(code_point)) return "has an invisible character";
     if (code_point == '\\') return "has a backslash";
   }
-  for (const std::string_view component : split(path, '/')) {
+  const std::vector<std::string_view> components = split(path, '/');
+  if (components.size() > kMostPathComponents) {
+    return "is over " + std::to_string(kMostPathComponents) + " components deep";
+  }
+  for (const std::string_view component : components) {
     if (component.empty()) return "has an empty component";
     if (component == "." || component == "..") {
       return "has a `" + std::string(component) + "` component";

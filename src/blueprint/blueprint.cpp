@@ -9,14 +9,16 @@ namespace {
 
 constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
 
-// True when the document is of the wanted kind; reports otherwise.
+// True when the document of `file` is of the wanted kind; reports otherwise.
 bool check_kind(const yaml::Node& document, std::string_view kind, std::string_view code,
-                diag::Sink& sink) {
+                diag::FileId file, diag::Sources& sources, diag::Sink& sink) {
   const yaml::Node found_kind = document.get("kind");
   if (document.get("apiVersion").as_string() == kApiVersion && found_kind.as_string() == kind) {
     return true;
   }
-  const diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
+  diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
+  // A file without a document has nothing to point to but its start.
+  if (at == diag::kNoOrigin) at = sources.add_span(file, 0, 0);
   diag::Diagnostic& diagnostic = sink.error(code, at, "this document is no " + std::string(kind))
                                      .expect("`apiVersion: " + std::string(kApiVersion) +
                                              "` and `kind: " + std::string(kind) + "`");
@@ -24,7 +26,7 @@ bool check_kind(const yaml::Node& document, std::string_view kind, std::string_v
     diagnostic.got("apiVersion `" + std::string(document.get("apiVersion").as_string()) +
                    "`, kind `" + std::string(found_kind.as_string()) + "`");
   } else if (!document.is_map()) {
-    diagnostic.got(std::string(yaml::kind_name(document.kind())));
+    diagnostic.got(document.is_null() ? "nothing" : std::string(yaml::kind_name(document.kind())));
   }
   return false;
 }
@@ -35,7 +37,9 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document) return std::nullopt;
-  if (!check_kind(*document, "Blueprint", kNotABlueprint, sink)) return std::nullopt;
+  if (!check_kind(*document, "Blueprint", kNotABlueprint, file, sources, sink)) {
+    return std::nullopt;
+  }
   const yaml::Node spec = document->get("spec");
   const yaml::Node platform = spec.get("platform");
   if (!platform.is_string()) {
@@ -65,7 +69,9 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
 std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
                                      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
-  if (!document || !check_kind(*document, "Facts", kFaultyFacts, sink)) return std::nullopt;
+  if (!document || !check_kind(*document, "Facts", kFaultyFacts, file, sources, sink)) {
+    return std::nullopt;
+  }
   const std::size_t errors_before = sink.error_count();
   for (const yaml::Entry& entry : document->entries()) {
     const std::string_view key = entry.key.as_string();

@@ -30,6 +30,12 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
     const diag::FileId id = sources_->add_file(overlay.name, std::move(overlay.text));
     const std::optional<yaml::Node> tree = yaml::read(id, *sources_, arena_, sink);
     if (!tree) continue;
+    if (tree->is_null()) {
+      sink.error(kKnowledgeFile, sources_->add_span(id, 0, 0), "this file holds nothing")
+          .suggest(
+              "remove it, so that the built-in file holds, or write the document it stands for");
+      continue;
+    }
     Slot& slot = files_[overlay.path];
     if (slot.built_in >= 0) {
       const std::string built_in =

@@ -5,6 +5,7 @@
 #include "git/codes.hpp"
 #include "git/identity.hpp"
 #include "git/lock.hpp"
+#include "git/open.hpp"
 #include "git/repository.hpp"
 #include "git/state.hpp"
 #include "git/tree_writer.hpp"
@@ -89,6 +90,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   const std::optional<ChangeNode> changes = arrange(request.changes, sink);
   if (!changes) return {};
 
+  if (!check_links(repository, request.branch, sink)) return {};
   const std::string common = directory_text(git_repository_commondir(repository));
   const auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
   if (!lock) return {};

@@ -221,6 +221,31 @@ Owned<git_repository> open_repository(const std::string& path, diag::Sink& sink)
   return repository;
 }
 
+bool check_links(git_repository* repository, const std::string& branch, diag::Sink& sink) {
+  const fs::path own = git_repository_path(repository);
+  const fs::path common = git_repository_commondir(repository);
+  std::vector<fs::path> written = {
+      own / "HEAD",    own / "index",          own / "logs",       own / "logs/HEAD",
+      common / "logs", common / "packed-refs", common / "objects", common / "gpuctl.lock"};
+  const fs::path name = "refs/heads/" + branch;
+  for (const fs::path& top : {common, common / "logs"}) {
+    fs::path part = top;
+    for (const fs::path& component : name) written.push_back(part /= component);
+  }
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(common / "objects", ignored)) {
+    if (entry.is_symlink(ignored)) written.push_back(entry.path());
+  }
+  for (const fs::path& path : written) {
+    if (!fs::is_symlink(fs::symlink_status(path, ignored))) continue;
+    refuse(kUnsupportedRepository, path.string(), "is a symbolic link", sink)
+        .note("what a commit writes would go to where it leads")
+        .suggest("commit to a clone of the repository");
+    return false;
+  }
+  return true;
+}
+
 std::optional<Creation> create_repository(const std::string& path, const std::string& branch,
                                           diag::Sink& sink) {
   ensure_library();

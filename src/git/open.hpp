@@ -12,6 +12,10 @@ namespace gpuctl::git {
 /// The repository at `path`; nullptr after a diagnostic.
 Owned<git_repository> open_repository(const std::string& path, diag::Sink& sink);
 
+/// False after a diagnostic when something that a commit to `branch` writes to is a symbolic link
+/// inside of the repository: libgit2 follows those, to wherever they lead.
+bool check_links(git_repository* repository, const std::string& branch, diag::Sink& sink);
+
 /// What create_repository() made.
 struct Creation {
   bool repository = false;               // false: somebody else was faster

@@ -1,6 +1,6 @@
 #include "git/repository.hpp"
 
-#include "base/text.hpp"
+#include "base/path_check.hpp"
 #include "git/codes.hpp"
 #include "git/open.hpp"
 #include "git/state.hpp"
@@ -25,14 +25,35 @@ bool is_absent(int code) {
          (git_error_last() == nullptr || git_error_last()->klass != GIT_ERROR_ODB);
 }
 
-// The content of a file in a tree; nothing when absent or no file.
+// What a tree entry is, when it is no file that could be read; "" when it is one.
+std::string other_than_file(const git_tree_entry* entry) {
+  switch (git_tree_entry_filemode(entry)) {
+    case GIT_FILEMODE_TREE:
+      return "a directory";
+    case GIT_FILEMODE_LINK:
+      return "a symbolic link";
+    case GIT_FILEMODE_COMMIT:
+      return "a submodule";
+    default:
+      return "";
+  }
+}
+
+// The content of a file in a tree; nothing when absent, and after a diagnostic.
 std::optional<std::string> read_blob(git_repository* repository, git_tree* tree,
                                      const std::string& path, diag::Sink& sink) {
   if (path.empty() || path.find('\0') != std::string::npos) return std::nullopt;
   Owned<git_tree_entry> entry;
   int code = git_tree_entry_bypath(Receive(entry), tree, path.c_str());
   if (is_absent(code)) return std::nullopt;
-  if (code == 0 && git_tree_entry_type(entry.get()) != GIT_OBJECT_BLOB) return std::nullopt;
+  if (code == 0) {
+    if (const std::string other = other_than_file(entry.get()); !other.empty()) {
+      sink.error(kUnsafePath, diag::kNoOrigin,
+                 "`" + path + "` is " + other + " in the branch, and a file is needed there")
+          .suggest("move or delete it in the branch first");
+      return std::nullopt;
+    }
+  }
   Owned<git_blob> blob;
   if (code == 0) code = git_blob_lookup(Receive(blob), repository, git_tree_entry_id(entry.get()));
   if (code != 0) {
@@ -72,11 +93,13 @@ Owned<git_tree> tree_of(git_repository* repository, const std::string& commit, d
 bool check_branch_name(const std::string& branch, diag::Sink& sink) {
   ensure_library();
   int valid = 0;
-  if (branch.find('\0') == std::string::npos &&
-      git_branch_name_is_valid(&valid, branch.c_str()) == 0 && valid != 0) {
+  // A branch is a file too, and its name is shown to people.
+  const std::string reason = base::unsafe_path_reason(branch);
+  if (reason.empty() && git_branch_name_is_valid(&valid, branch.c_str()) == 0 && valid != 0) {
     return true;
   }
-  sink.error(kUnsafePath, diag::kNoOrigin, "`" + branch + "` is not a branch name")
+  sink.error(kUnsafePath, diag::kNoOrigin,
+             "`" + branch + "` is not a branch name" + (reason.empty() ? "" : ": it " + reason))
       .suggest("see `git check-ref-format --help` for what a name may hold");
   return false;
 }

@@ -72,7 +72,8 @@ class Repository {
   /// Hex commit id of a branch; empty when it does not exist.
   std::string tip(const std::string& branch, diag::Sink& sink) const;
 
-  /// Content of a file in a commit's tree; nothing when absent. Not UTF-8 checked.
+  /// Content of a file in a commit's tree; nothing when absent. A directory, link or submodule in
+  /// its place is GPU0508. Not UTF-8 checked.
   std::optional<std::string> read(const std::string& commit, const std::string& path,
                                   diag::Sink& sink) const;
   /// read() of many paths of one commit, in their order.

@@ -202,13 +202,9 @@ std::optional<ChangeNode> arrange(std::span<const Change> changes, diag::Sink& s
       refuse(reason);
       continue;
     }
-    const std::vector<std::string_view> parts = base::split(change.path, '/');
-    if (parts.size() > kMostDepth) {
-      refuse("is over " + std::to_string(kMostDepth) + " components deep");
-      continue;
-    }
     ChangeNode* node = &root;
-    for (const std::string_view part : parts) node = &node->children[std::string(part)];
+    for (const std::string_view part : base::split(change.path, '/'))
+      node = &node->children[std::string(part)];
     if (node->change != nullptr) refuse("is given twice");
     node->change = &change;
   }

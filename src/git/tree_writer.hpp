@@ -14,9 +14,6 @@
 
 namespace gpuctl::git {
 
-/// Directories a path may have above the file.
-inline constexpr std::size_t kMostDepth = 64;
-
 /// Requested changes as a tree of path components.
 struct ChangeNode {
   const Change* change = nullptr;

@@ -73,7 +73,9 @@ std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::A
   if (!document) return std::nullopt;
   if (document->get("apiVersion").as_string() != kApiVersion ||
       document->get("kind").as_string() != "Lock" || !document->get("files").is_map()) {
-    sink.error(kFaultyLock, document->origin(), "this file is no lock of gpuctl")
+    const bool empty = document->origin() == diag::kNoOrigin;
+    sink.error(kFaultyLock, empty ? sources.add_span(file, 0, 0) : document->origin(),
+               "this file is no lock of gpuctl")
         .expect("`apiVersion: " + std::string(kApiVersion) + "`, `kind: Lock` and `files`")
         .suggest(std::string(kRestore));
     return std::nullopt;

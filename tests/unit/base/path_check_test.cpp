@@ -14,6 +14,10 @@ TEST(PathCheck, TakesOrdinaryPaths) {
     EXPECT_EQ(unsafe_path_reason(path), "") << path;
   }
   EXPECT_EQ(unsafe_path_reason(std::string(255, 'x')), "");
+  std::string deep = "x";
+  for (std::size_t i = 1; i < kMostPathComponents; ++i) deep += "/x";
+  EXPECT_EQ(unsafe_path_reason(deep), "");
+  EXPECT_EQ(unsafe_path_reason(deep + "/x"), "is over 64 components deep");
 }
 
 TEST(PathCheck, RefusesDangerousPaths) {

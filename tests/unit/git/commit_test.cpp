@@ -23,7 +23,9 @@ TEST_F(CommitTest, FirstAndNextCommit) {
   diag::Sink sink;
   EXPECT_EQ(repository.tip("main", sink), second);
   EXPECT_EQ(repository.read(second, "a/absent", sink), std::nullopt);
-  EXPECT_EQ(repository.read(second, "a/b", sink), std::nullopt);
+  diag::Sink directory;
+  EXPECT_EQ(repository.read(second, "a/b", directory), std::nullopt);
+  EXPECT_TRUE(has(directory, kUnsafePath, "is a directory")) << codes(directory);
   EXPECT_EQ(repository.read(second, "top/x", sink), std::nullopt);
   EXPECT_EQ(repository.read(second, "", sink), std::nullopt);
   EXPECT_EQ(repository.list(second, "a/b", sink).size(), 2U);

@@ -101,6 +101,27 @@ TEST_F(OpenTest, RefusesAddresses) {
   EXPECT_EQ(repository.head_branch(), "main");
 }
 
+TEST_F(OpenTest, RefusesToWriteThroughLinksInTheRepository) {
+  put(scratch_ / "precious", "precious\n");
+  for (const std::string path : {"HEAD", "index", "logs/HEAD", "logs/refs/heads/main",
+                                 "packed-refs", "objects/pack", "objects/ab", "refs/heads"}) {
+    const std::string name = "repo-" + path;
+    Repository repository = make(name);
+    const fs::path link = fs::path(scratch_ / name) / ".git" / path;
+    const bool wanted = path == "HEAD" || path == "refs/heads" || path == "objects/pack";
+    const fs::path target = wanted ? fs::path(scratch_ / "away") : fs::path(scratch_ / "precious");
+    fs::create_directories(link.parent_path());
+    if (wanted) fs::rename(link, target);
+    fs::create_symlink(target, link);
+    diag::Sink sink;
+    EXPECT_EQ(repository.commit({"main", "", "m", {{"a", "1"}}}, sink).status,
+              CommitStatus::failed);
+    EXPECT_TRUE(has(sink, kUnsupportedRepository, path)) << codes(sink);
+    EXPECT_EQ(get(scratch_ / "precious"), "precious\n");
+    fs::remove_all(scratch_ / "away");
+  }
+}
+
 TEST_F(OpenTest, ACreationCanBeTakenBack) {
   for (const std::string name : {"new/deep/repo", "new/x.git"}) {
     make(name).take_back_creation();
