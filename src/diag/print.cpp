@@ -51,9 +51,10 @@ std::vector<Mark> place_marks(const Diagnostic& diagnostic, const Sources& sourc
     const Span* span = sources.span(label.at);
     if (span == nullptr) return;
     const std::string_view text = sources.file_text(span->file);
-    const std::size_t begin = std::min<std::size_t>(span->begin, text.size());
+    const std::size_t start = text.size() - without_byte_order_mark(text).size();
+    const std::size_t begin = std::clamp<std::size_t>(span->begin, start, text.size());
     const std::size_t before = begin == 0 ? std::string_view::npos : text.rfind('\n', begin - 1);
-    const std::size_t line_begin = before == std::string_view::npos ? 0 : before + 1;
+    const std::size_t line_begin = before == std::string_view::npos ? start : before + 1;
     std::string_view line = text.substr(line_begin, text.find('\n', begin) - line_begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
     const Position position = sources.position(span->file, static_cast<std::uint32_t>(begin));

@@ -75,19 +75,25 @@ std::string_view Sources::text(Origin origin) const {
   return all.substr(where->begin, where->end - where->begin);
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text;
+}
+
 Position Sources::position(FileId file, std::uint32_t offset) const {
   const std::string_view all = file_text(file);
   const std::string_view before = all.substr(0, std::min<std::size_t>(offset, all.size()));
   const auto lines = std::count(before.begin(), before.end(), '\n');
   const std::size_t line_start = before.rfind('\n');
-  const std::string_view in_line =
-      line_start == std::string_view::npos ? before : before.substr(line_start + 1);
+  const std::string_view in_line = line_start == std::string_view::npos
+                                       ? without_byte_order_mark(before)
+                                       : before.substr(line_start + 1);
   return {static_cast<std::uint32_t>(lines) + 1,
           static_cast<std::uint32_t>(base::code_points(in_line)) + 1};
 }
 
 std::string_view Sources::line_text(FileId file, std::uint32_t line) const {
-  std::string_view rest = file_text(file);
+  std::string_view rest = without_byte_order_mark(file_text(file));
   for (std::uint32_t i = 1; i < line; ++i) {
     const std::size_t end = rest.find('\n');
     if (end == std::string_view::npos) return {};

@@ -42,6 +42,9 @@ struct FileView {
   std::string_view text;
 };
 
+/// `text` of a file behind the byte order mark that it may start with: the mark is no column.
+std::string_view without_byte_order_mark(std::string_view text);
+
 class Sources {
  public:
   Sources() = default;

@@ -74,6 +74,7 @@ ReadLimits published_limits() {
   limits.depth = 64;
   limits.nodes = 2'000'000;
   limits.scalar_bytes = 4 * 1024 * 1024;
+  limits.anchors = 1000;
   limits.aliases = 1000;
   limits.ambiguous_scalars = true;
   return limits;

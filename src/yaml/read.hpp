@@ -13,13 +13,15 @@
 
 namespace gpuctl::yaml {
 
-/// Limits of the reader; each is an error of its own when passed.
+/// Limits of the reader; each is an error of its own when passed. They bound time and memory for
+/// hostile input: the largest text that is accepted is read in well under a second.
 struct ReadLimits {
-  std::size_t bytes = 4 * 1024 * 1024;  // of the whole text
+  std::size_t bytes = 1024 * 1024;  // of the whole text
   std::size_t depth = 64;
-  std::size_t nodes = 200'000;
-  std::size_t scalar_bytes = 1024 * 1024;
-  std::size_t aliases = 0;  // uses of anchors; 0 refuses them
+  std::size_t nodes = 100'000;            // a list of a thousand clusters, a table of all machines
+  std::size_t scalar_bytes = 256 * 1024;  // a bundle of all public certificate authorities
+  std::size_t anchors = 256;              // of one document
+  std::size_t aliases = 0;                // uses of anchors; 0 refuses them
   // Plain scalars that YAML 1.1 and 1.2 read differently (`yes`, `010`, `1:30`) are errors unless
   // this is set; then `1e3` is a number and the others are strings.
   bool ambiguous_scalars = false;

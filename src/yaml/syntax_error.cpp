@@ -235,6 +235,15 @@ void report_syntax_error(std::string_view message, const SyntaxErrorPlace& place
     }
   }
   std::size_t at = std::min(place.at, text.size());
+  if (message.starts_with("illegal document indicator in scalar")) {
+    const std::size_t quote = find_open_quote(text.substr(0, at), place.progress);
+    if (quote != std::string_view::npos) {
+      report_broken_quote(place.file, quote,
+                          {span(at, std::min(at + 3, text.size())), "here the document ends"},
+                          sources, sink);
+      return;
+    }
+  }
   if (text.substr(at).find_first_not_of(" \t\r\n") == std::string_view::npos) {
     // At the end of the text: show the end of what there is.
     at = text.find_last_not_of(" \t\r\n") + 1;

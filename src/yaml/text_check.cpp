@@ -11,8 +11,6 @@ namespace gpuctl::yaml {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 // Offset of the first character that is not allowed, or npos.
 std::size_t find_forbidden(std::string_view text, bool allow_separators) {
   std::size_t i = byte_order_mark(text);
@@ -46,7 +44,7 @@ bool looks_like_utf16(std::string_view text) {
 }  // namespace
 
 std::size_t byte_order_mark(std::string_view text) {
-  return text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  return text.size() - diag::without_byte_order_mark(text).size();
 }
 
 bool check_text(diag::FileId file, diag::Sources& sources, diag::Sink& sink,

@@ -108,6 +108,9 @@ void TreeBuilder::OnAnchor(const YAML::Mark& mark, const std::string& name) {
   const std::size_t sign = text_.find('&', at);
   const std::size_t begin = sign == std::string_view::npos ? at : sign;
   const Origin origin = span(begin, std::min(begin + name.size() + 1, text_.size()));
+  if (anchors_.size() >= limits_.anchors) {
+    stop(origin, "the document has too many anchors", limits_.anchors, "anchors");
+  }
   check_anchor_name(begin + 1, origin);
   const auto [known, inserted] = anchor_names_.emplace(name, origin);
   if (!inserted) {
@@ -323,7 +326,8 @@ void TreeBuilder::note_scalar(const ScalarPlace& place) {
   }
   if (place.match != Match::yes) return;
   if (const auto fault = check_scalar(text_, place, around)) {
-    if (fault->indentation && place.style != Style::plain) {
+    const bool tab = text_.substr(fault->begin).starts_with('\t');
+    if (fault->indentation && !tab && place.style != Style::plain) {
       report_broken_quote(file_, place.begin,
                           {span(fault->begin, fault->end), "this would belong to the text"},
                           sources_, sink_);

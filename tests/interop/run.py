@@ -5,7 +5,8 @@ Every folder with a kustomization.yaml, with either GitOps engine, is built by k
 kubectl. Both must accept it, agree with each other, and give exactly the objects that stand in
 the folder's files, field by field, as kubectl reads them.
 
-Besides, scalars of every kind (scalars.py) and the published YAML test suite (yaml_suite.py).
+Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), and the published YAML test
+suite (yaml_suite.py).
 """
 
 import json
@@ -16,6 +17,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.scalars import check_scalars  # noqa: E402
+from interop.text_bytes import check_bytes  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
 from interop.values import probe_of  # noqa: E402
 from interop.variants import engines, write_variant  # noqa: E402
@@ -100,6 +102,7 @@ def main():
     gpuctl = arguments(__doc__).gpuctl
     programs = {"kustomize": kustomize(), "kubectl": kubectl()}
     tally = Tally()
+    check_bytes(tally, probe_of(gpuctl))
     check_suite(tally, probe_of(gpuctl))
     check_scalars(tally, probe_of(gpuctl))
     objects = folders = 0

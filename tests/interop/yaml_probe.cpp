@@ -3,6 +3,7 @@
 //
 //   yaml_probe emit    [VALUE]                 -> [TEXT]
 //   yaml_probe read    [[TEXT, LIMITS]]        -> [RESULT]   LIMITS: "own" or "published"
+//   yaml_probe bytes   [HEXADECIMAL]           -> [RESULT]   a text of the user, any bytes
 //   yaml_probe node    [TEXT]                  -> [RESULT]   read by yaml-cpp's Node API
 //
 // RESULT is {"documents": [VALUE]} or {"findings": [[CODE, LINE, COLUMN, MESSAGE]]}. A VALUE tells
@@ -98,13 +99,21 @@ Node from_json(const json& value, Arena& arena) {
   return {};
 }
 
-json read_own(const json& request) {
+std::string bytes_of(const std::string& digits) {
+  std::string out;
+  for (std::size_t at = 0; at + 1 < digits.size(); at += 2) {
+    out += static_cast<char>(std::stoi(digits.substr(at, 2), nullptr, 16));
+  }
+  return out;
+}
+
+json read_own(const std::string& text, bool published) {
   gpuctl::diag::Sources sources;
   gpuctl::diag::Sink sink;
   Arena arena;
-  const auto file = sources.add_file("probe.yaml", request.at(0).get<std::string>());
+  const auto file = sources.add_file("probe.yaml", text);
   json documents = json::array();
-  if (request.at(1) == "own") {
+  if (!published) {
     if (const auto root = read(file, sources, arena, sink)) documents.push_back(to_json(*root));
   } else {
     const auto all = read_all(file, sources, arena, sink, gpuctl::yaml::published_limits());
@@ -167,7 +176,8 @@ json answer(const std::string& mode, const json& request) {
     Arena arena;
     return emit(from_json(request, arena));
   }
-  if (mode == "read") return read_own(request);
+  if (mode == "read") return read_own(request.at(0), request.at(1) == "published");
+  if (mode == "bytes") return read_own(bytes_of(request), false);
   if (mode == "node") return read_node(request);
   throw std::invalid_argument("unknown mode " + mode);
 }
@@ -176,7 +186,7 @@ json answer(const std::string& mode, const json& request) {
 
 int main(int argc, char** argv) {
   try {
-    if (argc != 2) throw std::invalid_argument("usage: yaml_probe emit|read|node");
+    if (argc != 2) throw std::invalid_argument("usage: yaml_probe emit|read|bytes|node");
     json answers = json::array();
     for (const json& request : json::parse(std::cin)) {
       answers.push_back(answer(argv[1], request));
