@@ -5,24 +5,12 @@
 #include <random>
 
 #include "fixture.hpp"
+#include "same.hpp"
 
 namespace gpuctl::yaml {
 namespace {
 
-// Stricter than equal(): 1 and 1.0 differ, and so do 0.0 and -0.0.
-bool same(const Node& a, const Node& b) {
-  if (a.kind() != b.kind() || a.size() != b.size()) return false;
-  if (a.is_real())
-    return std::bit_cast<std::uint64_t>(a.as_real()) == std::bit_cast<std::uint64_t>(b.as_real());
-  for (std::size_t i = 0; i < a.items().size(); ++i) {
-    if (!same(a.items()[i], b.items()[i])) return false;
-  }
-  for (std::size_t i = 0; i < a.entries().size(); ++i) {
-    if (!same(a.entries()[i].key, b.entries()[i].key)) return false;
-    if (!same(a.entries()[i].value, b.entries()[i].value)) return false;
-  }
-  return a.items().empty() && a.entries().empty() ? equal(a, b) : true;
-}
+using test::same;
 
 // Trees of a fixed sequence, full of texts that are hard to write.
 class Generator {
