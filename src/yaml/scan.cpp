@@ -1,6 +1,12 @@
 #include "yaml/scan.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <span>
+#include <string>
+
+#include "diag/character.hpp"
 
 namespace gpuctl::yaml {
 
@@ -8,6 +14,48 @@ namespace {
 
 constexpr bool is_blank(char c) {
   return c == ' ' || c == '\t';
+}
+
+// What `\` and `c` stand for in double quotes; nothing that agrees with any value when they are no
+// escape.
+char32_t escaped_character(char c) {
+  switch (c) {
+    case '0':
+      return 0;
+    case 'a':
+      return 0x07;
+    case 'b':
+      return 0x08;
+    case 't':
+    case '\t':
+      return 0x09;
+    case 'n':
+      return 0x0A;
+    case 'v':
+      return 0x0B;
+    case 'f':
+      return 0x0C;
+    case 'r':
+      return 0x0D;
+    case 'e':
+      return 0x1B;
+    case 'N':
+      return 0x85;
+    case '_':
+      return 0xA0;
+    case 'L':
+      return 0x2028;
+    case 'P':
+      return 0x2029;
+    case ' ':
+    case '"':
+    case '/':
+    case '\'':  // no escape of YAML: check_scalar() says so
+    case '\\':
+      return static_cast<unsigned char>(c);
+    default:
+      return 0xFFFFFFFF;
+  }
 }
 
 // Walks raw text and value together. Each step either proves that they agree or fails.
@@ -67,6 +115,16 @@ class Walk {
     if (!value_.substr(used_).starts_with(bytes)) return false;
     used_ += bytes.size();
     for (std::size_t i = 0; i < bytes.size(); ++i) note(offset);
+    return true;
+  }
+
+  // Takes the bytes [begin, end) of the text as they are.
+  bool take_run(std::size_t begin, std::size_t end) {
+    if (!value_.substr(used_).starts_with(text_.substr(begin, end - begin))) return false;
+    used_ += end - begin;
+    if (offsets_ != nullptr) {
+      for (std::size_t at = begin; at < end; ++at) note(at);
+    }
     return true;
   }
 
@@ -180,55 +238,90 @@ class Walk {
       return true;
     }
     const std::size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : c == 'U' ? 8 : 0;
-    at_ += digits;
-    // The value is known, so the length of what the escape stands for is all that is needed.
-    std::size_t length = 1;
-    if (digits != 0) {
-      if (done()) return false;
-      const auto lead = static_cast<unsigned char>(value_[used_]);
-      length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    } else if (c == 'N' || c == '_') {
-      length = 2;
-    } else if (c == 'L' || c == 'P') {
-      length = 3;
+    char32_t point = 0;
+    if (digits == 0) {
+      point = escaped_character(c);
+    } else {
+      const std::string_view number = text_.substr(at_, digits);
+      std::uint32_t parsed = 0;
+      const auto [end, error] =
+          std::from_chars(number.data(), number.data() + number.size(), parsed, 16);
+      if (error != std::errc() || end != number.data() + digits) return false;
+      point = parsed;
     }
-    if (at_ > text_.size() || used_ + length > value_.size()) return false;
-    return take(value_.substr(used_, length), start);
+    at_ += digits;
+    std::string bytes;
+    diag::append_code_point(bytes, point);
+    return take(bytes, start);
   }
 
-  // A block scalar. Its indentation follows from the first line with content: what stands there
-  // in the text, less what of it the value keeps.
+  // A block text by the rules of chapter 8.1. Only its indentation, when a number gives it, is
+  // taken from the value: what stands in front of the first line with content in the text, less
+  // what of it the value keeps.
   bool block(bool folded) {
-    while (at_ < text_.size() && break_at(at_) == 0) ++at_;
-    std::size_t lines = at_ + break_at(at_);
-    const std::size_t indent = block_indent(lines);
-    end_ = value_end_ = at_;
-    at_ = lines;
-    while (!done()) {
-      // At the start of a line.
+    const std::size_t head = std::min(text_.find('\n', at_), text_.size());
+    const std::string_view signs =
+        text_.substr(at_ + 1, text_.find_first_of(" \t\r\n#", at_) - at_ - 1);
+    end_ = head > at_ && text_[head - 1] == '\r' ? head - 1 : head;
+    value_end_ = end_;
+    at_ = std::min(head + 1, text_.size());
+    const bool counted = signs.find_first_of("123456789") != std::string_view::npos;
+    const std::size_t indent = block_indent(at_, counted);
+    std::vector<std::size_t> breaks;  // behind the last line with content, not in the value yet
+    bool content = false;             // there was such a line
+    bool more_indented = false;       // and it started with a blank
+    while (at_ < text_.size() && has_content()) {
       std::size_t blanks = 0;
-      while (blanks < indent && at_ < text_.size() && text_[at_] == ' ') {
-        ++at_;
-        ++blanks;
+      while (blanks < indent && at_ + blanks < text_.size() && text_[at_ + blanks] == ' ') ++blanks;
+      const std::size_t line = at_ + blanks;
+      if (const std::size_t length = break_at(line); length != 0) {  // empty
+        breaks.push_back(line);
+        at_ = line + length;
+        continue;
       }
-      while (!done() && at_ < text_.size() && break_at(at_) == 0) {
-        if (text_[at_] != value_[used_]) return false;
-        note(at_++);
-        ++used_;
-        end_ = value_end_ = at_;
+      if (blanks < indent) break;  // what follows the block text
+      const bool blank = is_blank(text_[line]);
+      const bool fold = folded && content && !blank && !more_indented;
+      if (fold && breaks.size() == 1 && !take(" ", breaks.front())) return false;
+      for (std::size_t i = fold ? 1 : 0; i < breaks.size(); ++i) {
+        if (!take("\n", breaks[i])) return false;
       }
-      if (done()) break;
-      if (at_ >= text_.size()) return take("\n", at_) && done();
-      if (!(folded ? fold_block(indent) : keep_break())) return false;
+      breaks.clear();
+      std::size_t stop = std::min(text_.find('\n', line), text_.size());
+      if (stop > line && stop < text_.size() && text_[stop - 1] == '\r') --stop;
+      if (!take_run(line, stop)) return false;
+      end_ = value_end_ = stop;
+      content = true;
+      more_indented = blank;
+      if (break_at(stop) != 0) breaks.push_back(stop);
+      at_ = stop + break_at(stop);
+    }
+    return chomp(signs, content, breaks) && done();
+  }
+
+  // False on a last line of blanks without an end: it belongs to nothing.
+  bool has_content() const { return text_.find_first_not_of(" \t", at_) != std::string_view::npos; }
+
+  // The line breaks at the end.
+  bool chomp(std::string_view signs, bool content, const std::vector<std::size_t>& breaks) {
+    const bool keep = signs.find('+') != std::string_view::npos;
+    const bool strip = signs.find('-') != std::string_view::npos;
+    if (strip || breaks.empty() || (!keep && !content)) return true;
+    for (const std::size_t at : std::span(breaks).first(keep ? breaks.size() : 1)) {
+      if (!take("\n", at)) return false;
+      value_end_ = at + break_at(at);
     }
     return true;
   }
 
-  std::size_t block_indent(std::size_t at) const {
+  std::size_t block_indent(std::size_t at, bool counted) const {
     std::size_t in_value = value_.find_first_not_of(" \n");
     if (in_value == std::string_view::npos) in_value = value_.size();
     std::size_t kept = 0;
     while (in_value > kept && value_[in_value - kept - 1] == ' ') ++kept;
+    if (!counted) kept = 0;
+    // Without content every line that is not empty is what follows.
+    if (value_.find_first_not_of('\n') == std::string_view::npos) return std::string_view::npos;
     std::size_t column = 0;
     for (; at < text_.size(); ++at) {
       if (text_[at] == ' ') {
@@ -240,46 +333,6 @@ class Walk {
       }
     }
     return column > kept ? column - kept : 0;
-  }
-
-  bool keep_break() {
-    if (!take("\n", at_)) return false;
-    at_ += break_at(at_);
-    value_end_ = at_;
-    return true;
-  }
-
-  // At the break that ends a line of a folded scalar: this break and those of the empty lines
-  // behind it stand for a space, for one line feed less, or, around more indented lines and at the
-  // end, for themselves.
-  bool fold_block(std::size_t indent) {
-    std::vector<std::size_t> breaks;
-    std::size_t next = at_;
-    for (std::size_t probe = at_; break_at(probe) != 0;) {
-      breaks.push_back(probe);
-      probe += break_at(probe);
-      next = probe;
-      for (std::size_t i = 0; i < indent && probe < text_.size() && text_[probe] == ' '; ++i) {
-        ++probe;
-      }
-    }
-    std::size_t feeds = 0;
-    while (used_ + feeds < value_.size() && value_[used_ + feeds] == '\n') ++feeds;
-    if (feeds == 0) {
-      if (breaks.size() != 1 || !take(" ", breaks.front())) return false;
-    } else {
-      if (feeds > breaks.size()) return false;
-      const bool last = used_ + feeds == value_.size();  // trailing breaks may be clipped
-      const std::size_t skipped = last ? 0 : breaks.size() - feeds;
-      if (skipped > 1) return false;
-      for (std::size_t i = 0; i < feeds; ++i) {
-        if (!take("\n", breaks[skipped + i])) return false;
-      }
-      const std::size_t final = breaks[skipped + feeds - 1];
-      value_end_ = final + break_at(final);
-    }
-    at_ = next;
-    return true;
   }
 
   std::string_view text_;

@@ -19,8 +19,8 @@ constexpr std::size_t kSmallMap = 12;    // up to here a scan finds duplicate ke
 constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
 constexpr std::string_view kSpace = " \t\r\n";
 
-void describe_ambiguity(diag::Diagnostic& diagnostic, Plain kind, const std::string& value) {
-  const std::string quote = "write `\"" + value + "\"` for the text";
+void describe_ambiguity(diag::Diagnostic& diagnostic, Plain kind, std::string_view value) {
+  const std::string quote = "write `\"" + std::string(value) + "\"` for the text";
   switch (kind) {
     case Plain::other_truth:
       diagnostic.label("a truth value for YAML 1.1, text for YAML 1.2")
@@ -195,10 +195,24 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
 }
 
 void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                           const std::string& value) {
+                           const std::string& parsed) {
   const std::size_t property = offset(mark);
   const std::size_t at = skip_properties(text_, property);
-  ScalarPlace place = locate_scalar(text_, at, value);
+  ScalarPlace place = locate_scalar(text_, at, parsed);
+  std::string_view value = parsed;
+  std::string mended;
+  if (place.match == Match::no && text_.substr(at).starts_with('>')) {
+    // yaml-cpp drops one of the line breaks that `>+` keeps.
+    mended = parsed + "\n";
+    place = locate_scalar(text_, at, mended);
+    value = mended;
+  }
+  if (place.match == Match::no && (!value.empty() || at == property)) {
+    // What the parser says and what stands there are not the same.
+    error(kSyntax, span(at, at + 1), "line breaks in this text are read in different ways")
+        .suggest("write `\\n` in double quotes, or a block text that starts with `|`");
+    throw StopReading();  // where the text ends is not known
+  }
   if (place.match == Match::no) {  // an empty value behind a tag
     place.begin = static_cast<std::uint32_t>(property);
     place.end = static_cast<std::uint32_t>(word_end(property, kSpace));
@@ -208,11 +222,6 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   count_nodes(1, origin);
   check_indentation(property);
   note_scalar(place);
-  if (place.match == Match::no && at == property && (text_[at] == '"' || text_[at] == '\'')) {
-    error(kSyntax, span(at, at + 1), "line breaks in this text are read in different ways")
-        .suggest("write `\\n` in double quotes, or a block text that starts with `|`");
-    throw StopReading();  // where the text ends is not known
-  }
   if (place.match == Match::unterminated) {
     sink_.error(kUnterminated, span(place.begin, place.begin + 1), "this quote is never closed")
         .label("opened here");
@@ -221,7 +230,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   if (value.size() > limits_.scalar_bytes) {
     stop(span(place.begin, place.begin), "the text is too long", limits_.scalar_bytes, "bytes");
   }
-  if (value.find('\0') != std::string::npos) {
+  if (value.find('\0') != std::string_view::npos) {
     error(kBadCharacter, origin, "a text contains the character U+0000")
         .suggest("remove the escape");
   }
@@ -493,7 +502,7 @@ void TreeBuilder::refuse_tag(std::size_t at) {
       .suggest("remove the tag, or quote a text that starts with `!`");
 }
 
-Node TreeBuilder::plain_value(const std::string& value, Origin origin) {
+Node TreeBuilder::plain_value(std::string_view value, Origin origin) {
   switch (const Plain kind = classify_plain(value)) {
     case Plain::string:
       return arena_.string(value, origin);
@@ -509,15 +518,16 @@ Node TreeBuilder::plain_value(const std::string& value, Origin origin) {
       return Node::real(parse_real(value), origin);
     case Plain::too_large:
       if (limits_.ambiguous_scalars) return Node::real(parse_real(value), origin);
-      error(kIntegerRange, origin, "integer `" + value + "` does not fit 64 bits")
+      error(kIntegerRange, origin, "integer `" + std::string(value) + "` does not fit 64 bits")
           .expect("-9223372036854775808 to 9223372036854775807")
           .suggest("quote it if a text is meant");
       return Node::null(origin);
     default:
       if (!limits_.ambiguous_scalars) {
-        describe_ambiguity(error(kAmbiguousScalar, origin,
-                                 "`" + value + "` without quotes is read in different ways"),
-                           kind, value);
+        describe_ambiguity(
+            error(kAmbiguousScalar, origin,
+                  "`" + std::string(value) + "` without quotes is read in different ways"),
+            kind, value);
       } else if (kind == Plain::other_real) {
         return Node::real(parse_real(value), origin);
       }

@@ -50,7 +50,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                const std::string& value) override;
+                const std::string& parsed) override;
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value style) override;
   void OnSequenceEnd() override;
@@ -104,7 +104,7 @@ class TreeBuilder : public YAML::EventHandler {
   Node check_key(Node key, bool plain);
   void refuse_key(const Frame& frame);
   void refuse_tag(std::size_t at);
-  Node plain_value(const std::string& value, Origin origin);
+  Node plain_value(std::string_view value, Origin origin);
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
             YAML::EmitterStyle::value style, bool map);
   Frame close();

@@ -2,8 +2,8 @@
 """Reads YAML with PyYAML (YAML 1.1) and tells what it found with types; see yaml_probe.cpp.
 
 A JSON list of texts comes on standard input. With `values` the value of each text goes out, as
-PyYAML's own scanner and as libyaml make it; with `nodes` its documents, plain scalars by the core
-schema of YAML 1.2, read by libyaml alone. An error is ["error", TEXT].
+PyYAML's own scanner and as libyaml make it; with `nodes` its documents as libyaml reads them, plain
+scalars as ["plain", TEXT]. An error is ["error", TEXT].
 """
 
 import json
@@ -13,9 +13,17 @@ import sys
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from interop.values import core_schema, typed  # noqa: E402
+from interop.values import typed  # noqa: E402
 
 OWN, LIBYAML = yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Plain(LIBYAML):
+    """Leaves open what a plain scalar means."""
+
+    def resolve(self, kind, value, implicit):
+        return "plain" if kind is yaml.ScalarNode and implicit[0] else \
+            super().resolve(kind, value, implicit)
 
 
 def value(text, loader):
@@ -27,7 +35,7 @@ def value(text, loader):
 
 def node(found, key=False):
     if isinstance(found, yaml.ScalarNode):
-        return ["s", found.value] if key or found.style else core_schema(found.value)
+        return ["plain" if found.tag == "plain" and not key else "s", found.value]
     if isinstance(found, yaml.SequenceNode):
         return ["l", [node(item) for item in found.value]]
     return ["m", [[node(name, True), node(item)] for name, item in found.value]]
@@ -35,8 +43,8 @@ def node(found, key=False):
 
 def documents(text):
     try:
-        return ["l", [node(found) for found in yaml.compose_all(text, LIBYAML)]]
-    except (yaml.YAMLError, ValueError) as problem:
+        return ["l", [node(found) for found in yaml.compose_all(text, Plain)]]
+    except (yaml.YAMLError, ValueError, RecursionError) as problem:
         return ["error", str(problem)]
 
 

@@ -5,8 +5,8 @@ Every folder with a kustomization.yaml, with either GitOps engine, is built by k
 kubectl. Both must accept it, agree with each other, and give exactly the objects that stand in
 the folder's files, field by field, as kubectl reads them.
 
-Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), and the published YAML test
-suite (yaml_suite.py).
+Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the published YAML test
+suite (yaml_suite.py), and texts changed at random against libyaml (yaml_differential.py).
 """
 
 import json
@@ -21,6 +21,7 @@ from interop.text_bytes import check_bytes  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
 from interop.values import probe_of  # noqa: E402
 from interop.variants import engines, write_variant  # noqa: E402
+from interop.yaml_differential import check_differential  # noqa: E402
 from interop.yaml_suite import check_suite  # noqa: E402
 from support.program import Tally, arguments, environment, run, samples  # noqa: E402
 
@@ -104,6 +105,7 @@ def main():
     tally = Tally()
     check_bytes(tally, probe_of(gpuctl))
     check_suite(tally, probe_of(gpuctl))
+    check_differential(tally, probe_of(gpuctl))
     check_scalars(tally, probe_of(gpuctl))
     objects = folders = 0
     with tempfile.TemporaryDirectory(prefix="interop-") as temporary:

@@ -1,8 +1,11 @@
 // Whatever is written is read back: the same tree, kinds included, from the same bytes.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <random>
+#include <sstream>
 
 #include "fixture.hpp"
 #include "same.hpp"
@@ -35,36 +38,6 @@ class Generator {
       default:
         return arena_.string(text());
     }
-  }
-
- private:
-  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
-
-  std::int64_t integer() {
-    switch (below(4)) {
-      case 0:
-        return std::numeric_limits<std::int64_t>::min();
-      case 1:
-        return std::numeric_limits<std::int64_t>::max();
-      default:
-        return static_cast<std::int64_t>(below(2000)) - 1000;
-    }
-  }
-
-  double real() {
-    const double values[] = {0.0,
-                             -0.0,
-                             1.0,
-                             0.1,
-                             1e300,
-                             -1e-300,
-                             5e-324,
-                             1.5,
-                             1e21,
-                             123456789.125,
-                             std::numeric_limits<double>::infinity(),
-                             -std::numeric_limits<double>::infinity()};
-    return values[below(std::size(values))];
   }
 
   std::string text() {
@@ -137,6 +110,36 @@ class Generator {
     return out;
   }
 
+ private:
+  unsigned below(unsigned n) { return static_cast<unsigned>(random_() % n); }
+
+  std::int64_t integer() {
+    switch (below(4)) {
+      case 0:
+        return std::numeric_limits<std::int64_t>::min();
+      case 1:
+        return std::numeric_limits<std::int64_t>::max();
+      default:
+        return static_cast<std::int64_t>(below(2000)) - 1000;
+    }
+  }
+
+  double real() {
+    const double values[] = {0.0,
+                             -0.0,
+                             1.0,
+                             0.1,
+                             1e300,
+                             -1e-300,
+                             5e-324,
+                             1.5,
+                             1e21,
+                             123456789.125,
+                             std::numeric_limits<double>::infinity(),
+                             -std::numeric_limits<double>::infinity()};
+    return values[below(std::size(values))];
+  }
+
   Node list(int depth) {
     std::vector<Node> items;
     for (unsigned i = 0, n = below(5); i < n; ++i) items.push_back(node(depth - 1));
@@ -192,6 +195,48 @@ TEST(RoundTrip, Json) {
     ASSERT_EQ(emit_json(*again.root), text) << "seed " << seed;
   }
   EXPECT_GT(compared, 500);
+}
+
+// Whatever a value says, it stays a text: 100,000 of them, in lists and as values of keys.
+TEST(RoundTrip, TextsStayTexts) {
+  for (unsigned seed = 1; seed <= 100; ++seed) {
+    Arena arena;
+    Generator generator(seed, arena);
+    std::vector<Node> texts;
+    std::vector<Entry> entries;
+    for (int i = 0; i < 500; ++i) {
+      texts.push_back(arena.string(generator.text()));
+      entries.push_back(arena.entry("k" + std::to_string(i), arena.string(generator.text())));
+    }
+    const Node both[] = {arena.list(texts), arena.map(entries)};
+    const Node tree = arena.list(both);
+    const test::Text again(emit(tree));
+    ASSERT_TRUE(again.root) << "seed " << seed << ": " << again.sink.all().front().message;
+    ASSERT_TRUE(same(tree, *again.root)) << "seed " << seed;
+  }
+}
+
+// Every document of the project: samples, knowledge, and what golden cases render.
+TEST(RoundTrip, DocumentsOfTheProject) {
+  const std::filesystem::path root = GPUCTL_SOURCE_DIR;
+  int documents = 0;
+  for (const char* folder : {"blueprints", "providers", "templates", "tests/golden/blueprints"}) {
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (file.path().extension() != ".yaml" && file.path().extension() != ".lock") continue;
+      std::ifstream stream(file.path());
+      std::stringstream content;
+      content << stream.rdbuf();
+      const test::Text text(content.str());
+      ASSERT_TRUE(text.root) << file.path() << ": " << text.sink.all().front().message;
+      const std::string written = emit(*text.root);
+      const test::Text again(written);
+      ASSERT_TRUE(again.root) << file.path() << ": " << again.sink.all().front().message;
+      ASSERT_TRUE(same(*text.root, *again.root)) << file.path();
+      ASSERT_EQ(emit(*again.root), written) << file.path();
+      ++documents;
+    }
+  }
+  EXPECT_GT(documents, 150);
 }
 
 TEST(RoundTrip, NotANumber) {
