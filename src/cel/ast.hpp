@@ -21,9 +21,9 @@ enum class ExprKind : std::uint8_t {
   real,
   string,       // text
   identifier,   // text
-  select,       // children[0].text
+  select,       // children[0].text, or children[0].?text
   has,          // has(children[0].text)
-  index,        // children[0][children[1]]
+  index,        // children[0][children[1]], or children[0][?children[1]]
   call,         // text(children...)
   method,       // children[0].text(children[1...])
   unary,        // text is `!` or `-`
@@ -33,6 +33,7 @@ enum class ExprKind : std::uint8_t {
   list,
   map,    // key, value, key, value, ...
   macro,  // children[0].text(variables..., children[1...])
+  bind,   // cel.bind(variables[0], children[0], children[1])
 };
 
 /// A name with the place where it stands.
@@ -48,6 +49,9 @@ struct Expr {
   ExprKind kind = ExprKind::null;
   bool boolean = false;
   bool absolute = false;  // identifier or call written with a leading dot
+  bool optional = false;  // select or index written with `?`
+  /// Item of a list, or key of a map entry, written with `?`: left out when its optional is empty.
+  bool optional_entry = false;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   std::uint32_t depth = 1;  // of the tree below and including this node

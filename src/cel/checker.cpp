@@ -7,30 +7,6 @@
 
 namespace gpuctl::cel {
 
-Type join(const Type& a, const Type& b) {
-  if (a.is_dyn() || b.is_dyn()) return Type::dyn();
-  const bool a_map = a.kind() == TypeKind::map || a.kind() == TypeKind::object;
-  const bool b_map = b.kind() == TypeKind::map || b.kind() == TypeKind::object;
-  if (a_map && b_map) {
-    if (a.kind() == TypeKind::object && a.object() == b.object()) return a;
-    const auto element = [](const Type& type) {
-      return type.kind() == TypeKind::map ? type.element() : Type::dyn();
-    };
-    return Type::map(join(a.key(), b.key()), join(element(a), element(b)));
-  }
-  if (a.kind() != b.kind()) return Type::dyn();
-  switch (a.kind()) {
-    case TypeKind::list:
-      return Type::list(join(a.element(), b.element()));
-    case TypeKind::optional:
-      return Type::optional(join(a.element(), b.element()));
-    case TypeKind::opaque:
-      return a.name() == b.name() ? a : Type::dyn();
-    default:
-      return a;
-  }
-}
-
 bool comparable(const Type& a, const Type& b) {
   const auto open = [](const Type& type) { return type.is_dyn() || type.kind() == TypeKind::null; };
   if (open(a) || open(b)) return true;
@@ -52,20 +28,6 @@ bool comparable(const Type& a, const Type& b) {
     return comparable(a.element(), b.element());
   }
   return true;
-}
-
-bool has_dyn(const Type& type) {
-  switch (type.kind()) {
-    case TypeKind::dyn:
-      return true;
-    case TypeKind::list:
-    case TypeKind::optional:
-      return has_dyn(type.element());
-    case TypeKind::map:
-      return has_dyn(type.key()) || has_dyn(type.element());
-    default:
-      return false;
-  }
 }
 
 std::uint64_t cost_of(const yaml::Node& node) {
@@ -95,6 +57,7 @@ Code Checker::make(Op op, const Expr& expr) const {
   code.begin = expr.begin;
   code.end = expr.end;
   code.expr = &expr;
+  program_.builds |= op == Op::list || op == Op::map || op == Op::macro || op == Op::call;
   return code;
 }
 
@@ -162,164 +125,10 @@ Checked Checker::check(const Expr& expr) {
       return map(expr);
     case ExprKind::macro:
       return macro(expr);
+    case ExprKind::bind:
+      return bind(expr);
   }
   return fault(expr, "unknown kind of expression");
-}
-
-std::optional<Checked> Checker::variable(const Expr& expr, std::string_view name) {
-  for (std::size_t i = 0; i < environment_.variables.size(); ++i) {
-    if (environment_.variables[i].name != name) continue;
-    Code code = make(Op::variable, expr);
-    code.slot = static_cast<std::uint32_t>(i);
-    used_[i] = true;
-    return Checked{std::move(code), environment_.variables[i].type};
-  }
-  return std::nullopt;
-}
-
-bool Checker::is_variable(std::string_view name) const {
-  return std::any_of(locals_.begin(), locals_.end(),
-                     [&](const Local& local) { return local.name == name; }) ||
-         std::any_of(environment_.variables.begin(), environment_.variables.end(),
-                     [&](const Variable& variable) {
-                       return variable.name == name ||
-                              (variable.name.size() > name.size() &&
-                               variable.name[name.size()] == '.' &&
-                               std::string_view(variable.name).substr(0, name.size()) == name);
-                     });
-}
-
-std::string Checker::nearest_name(std::string_view name) const {
-  std::vector<std::string> names;
-  for (const Local& local : locals_) names.emplace_back(local.name);
-  for (const Variable& known : environment_.variables) names.push_back(known.name);
-  const std::vector<std::string> near = base::nearest(name, names);
-  return near.empty() ? std::string() : "did you mean `" + near.front() + "`?";
-}
-
-Checked Checker::identifier(const Expr& expr) {
-  if (!expr.absolute) {
-    for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
-      if (local->name != expr.text) continue;
-      Code code = make(Op::local, expr);
-      code.slot = local->slot;
-      return {std::move(code), local->type};
-    }
-  }
-  if (auto found = variable(expr, expr.text)) return std::move(*found);
-  if (is_type_name(expr.text)) {
-    return constant(expr, Value(std::make_shared<const TypeValue>(expr.text)),
-                    Type::simple(TypeKind::type));
-  }
-  return fault(expr, "undeclared name `" + expr.text + "`", nearest_name(expr.text));
-}
-
-std::optional<std::string> Checker::chain(const Expr& expr) const {
-  if (expr.kind == ExprKind::identifier) {
-    const bool local =
-        !expr.absolute && std::any_of(locals_.begin(), locals_.end(), [&](const Local& candidate) {
-          return candidate.name == expr.text;
-        });
-    return local ? std::nullopt : std::optional(expr.text);
-  }
-  if (expr.kind != ExprKind::select) return std::nullopt;
-  auto head = chain(*expr.children[0]);
-  if (head) *head += "." + expr.text;
-  return head;
-}
-
-Checked Checker::select(const Expr& expr) {
-  if (dotted_) {
-    if (const auto name = chain(expr)) {
-      if (auto found = variable(expr, *name)) return std::move(*found);
-    }
-  }
-  return field(expr, check(*expr.children[0]), false);
-}
-
-Checked Checker::field(const Expr& expr, Checked target, bool has) {
-  Code code = make(has ? Op::has : Op::select, expr);
-  code.text = expr.text;
-  Type type;
-  switch (target.type.kind()) {
-    case TypeKind::dyn:
-      break;
-    case TypeKind::object: {
-      const ObjectType& object = *target.type.object();
-      if (const Field* found = object.find(expr.text)) {
-        type = found->type;
-      } else if (!object.open) {
-        std::vector<std::string> names;
-        for (const Field& candidate : object.fields) names.push_back(candidate.name);
-        const auto near = base::nearest(expr.text, names);
-        object_to(expr.text_begin, expr.text_end,
-                  "`" + print(*expr.children[0]) + "` has no field `" + expr.text + "`",
-                  near.empty() ? std::string() : "did you mean `" + near.front() + "`?");
-      }
-      break;
-    }
-    case TypeKind::map:
-      if (!target.type.key().accepts(Type::simple(TypeKind::string))) {
-        object_to(expr.text_begin, expr.text_end,
-                  "the keys of " + target.type.text() + " are no strings",
-                  "write an index: `map[key]`");
-      }
-      type = target.type.element();
-      break;
-    default:
-      object_to(expr.text_begin, expr.text_end,
-                "cannot select field `" + expr.text + "` of " + target.type.text());
-  }
-  code.args.push_back(std::move(target.code));
-  code.args.back().transient = true;  // what is selected from a constant is copied
-  return {std::move(code), has ? Type::simple(TypeKind::boolean) : std::move(type)};
-}
-
-Checked Checker::index(const Expr& expr) {
-  Checked target = check(*expr.children[0]);
-  Checked key = check(*expr.children[1]);
-  const Expr& at = *expr.children[1];
-  Type type;
-  switch (target.type.kind()) {
-    case TypeKind::dyn:
-      break;
-    case TypeKind::list:
-      if (!Type::simple(TypeKind::integer).accepts(key.type)) {
-        object_to(at.begin, at.end, "the index of a list must be int, not " + key.type.text());
-      }
-      type = target.type.element();
-      break;
-    case TypeKind::map:
-    case TypeKind::object:
-      if (!comparable(target.type.key(), key.type) || key.type.kind() == TypeKind::null) {
-        object_to(at.begin, at.end,
-                  "the keys of " + target.type.text() + " are " + target.type.key().text() +
-                      ", not " + key.type.text());
-      }
-      type = target.type.element();
-      if (target.type.kind() == TypeKind::object && at.kind == ExprKind::string) {
-        const ObjectType& object = *target.type.object();
-        if (const Field* found = object.find(at.text)) {
-          type = found->type;
-        } else if (!object.open) {
-          std::vector<std::string> names;
-          for (const Field& candidate : object.fields) names.push_back(candidate.name);
-          const auto near = base::nearest(at.text, names);
-          object_to(at.begin, at.end,
-                    "`" + print(*expr.children[0]) + "` has no field `" + at.text + "`",
-                    near.empty() ? std::string() : "did you mean `" + near.front() + "`?");
-        }
-      }
-      break;
-    default:
-      object_to(expr.begin, expr.end, "cannot index " + target.type.text());
-  }
-  Code code = make(Op::index, expr);
-  target.code.transient = true;  // what is selected from a constant is copied
-  key.code.transient = true;
-  code.args.push_back(std::move(target.code));
-  code.args.push_back(std::move(key.code));
-  return {std::move(code), std::move(type)};
 }
 
 Checked Checker::conditional(const Expr& expr) {
@@ -346,6 +155,7 @@ Checked Checker::conditional(const Expr& expr) {
 }
 
 void Checker::fold_literal(Code& code) {
+  if (!code.optionals.empty()) return;
   const bool constant = std::all_of(code.args.begin(), code.args.end(), [](const Code& arg) {
     return arg.op == Op::constant && arg.constant.is_node();
   });
@@ -374,11 +184,25 @@ void Checker::fold_literal(Code& code) {
   code.args.clear();
 }
 
+Type Checker::entry_type(const Expr& entry, const Type& type) {
+  if (type.is_dyn()) return type;
+  if (type.kind() != TypeKind::optional) {
+    object_to(entry.begin, entry.end, "what follows `?` must be optional, not " + type.text());
+  }
+  return type.element();
+}
+
 Checked Checker::list(const Expr& expr) {
   Code code = make(Op::list, expr);
-  Type element;
+  Type element = Type::free();
   for (std::size_t i = 0; i < expr.children.size(); ++i) {
-    Checked item = check(*expr.children[i]);
+    const Expr& child = *expr.children[i];
+    Checked item = check(child);
+    if (child.optional_entry) {
+      code.optionals.resize(expr.children.size());
+      code.optionals[i] = true;
+      item.type = entry_type(child, item.type);
+    }
     element = i == 0 ? item.type : join(element, item.type);
     code.args.push_back(std::move(item.code));
   }
@@ -388,11 +212,17 @@ Checked Checker::list(const Expr& expr) {
 
 Checked Checker::map(const Expr& expr) {
   Code code = make(Op::map, expr);
-  Type key_type;
-  Type element;
+  Type key_type = Type::free();
+  Type element = Type::free();
   for (std::size_t i = 0; i + 1 < expr.children.size(); i += 2) {
-    Checked key = check(*expr.children[i]);
+    const Expr& key_expr = *expr.children[i];
+    Checked key = check(key_expr);
     Checked value = check(*expr.children[i + 1]);
+    if (key_expr.optional_entry) {
+      code.optionals.resize(expr.children.size());
+      code.optionals[i] = true;
+      value.type = entry_type(*expr.children[i + 1], value.type);
+    }
     switch (key.type.kind()) {
       case TypeKind::dyn:
       case TypeKind::boolean:
@@ -400,7 +230,7 @@ Checked Checker::map(const Expr& expr) {
       case TypeKind::string:
         break;
       default:
-        object_to(expr.children[i]->begin, expr.children[i]->end,
+        object_to(key_expr.begin, key_expr.end,
                   "a key of a map must be string, int or bool, not " + key.type.text());
     }
     key_type = i == 0 ? key.type : join(key_type, key.type);

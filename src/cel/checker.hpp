@@ -37,14 +37,25 @@ class Checker {
     std::uint32_t slot;
   };
 
-  // Names and fields (checker.cpp)
-  Checked identifier(const Expr& expr);
-  Checked select(const Expr& expr);
-  Checked field(const Expr& expr, Checked target, bool has);
-  Checked index(const Expr& expr);
+  // Literals and branches (checker.cpp)
   Checked list(const Expr& expr);
   Checked map(const Expr& expr);
   Checked conditional(const Expr& expr);
+  /// The type of what `?entry` adds: the content of the optional.
+  Type entry_type(const Expr& entry, const Type& type);
+
+  // Names and fields (checker_fields.cpp)
+  Checked identifier(const Expr& expr);
+  Checked select(const Expr& expr);
+  Checked field(const Expr& expr, Checked target, bool has);
+  Type field_type(const Expr& expr, const Type& holder);
+  Checked index(const Expr& expr);
+  Type index_type(const Expr& expr, const Type& holder, const Type& key);
+  /// What stands under `name` in an object; an objection at [begin, end) when there is nothing.
+  Type member_type(const ObjectType& object, const Expr& holder, std::string_view name,
+                   std::uint32_t begin, std::uint32_t end);
+  /// A variable of the environment or the name of a type.
+  std::optional<Checked> global(const Expr& expr, std::string_view name, bool absolute);
   std::optional<Checked> variable(const Expr& expr, std::string_view name);
   bool is_variable(std::string_view name) const;
   std::string nearest_name(std::string_view name) const;
@@ -64,10 +75,19 @@ class Checker {
   Checked method(const Expr& expr);
   Checked resolve(const Expr& expr, const Functions::Table::Overloads& overloads,
                   std::vector<Checked> args);
+  const Functions::Table::Overloads* find_function(std::string_view name, bool absolute) const;
+  Checked alternative(const Expr& expr, Checked checked, const Type& otherwise);
+
+  // Macros (checker_macros.cpp)
   Checked macro(const Expr& expr);
+  Checked optional_macro(const Expr& expr, Checked target);
+  Checked bind(const Expr& expr);
+  void declare(const Name& name, Type type);
+  /// The names under which `name` is looked up: inside the container first, then outside of it.
+  std::vector<std::string> candidates(std::string_view name, bool absolute) const;
   Checked unknown_function(const Expr& expr, const std::string& name, bool method,
                            const Type* target);
-  bool compile_pattern(const Expr& expr, Checked& checked);
+  bool check_pattern(const Expr& expr, Checked& checked);
   void fold_call(Code& code);
 
   // Shared
@@ -93,11 +113,9 @@ class Checker {
   std::uint32_t local_count_ = 0;
 };
 
-/// The type that covers both; dyn when they have nothing in common.
-Type join(const Type& a, const Type& b);
+/// True when values of the type have an order.
+bool ordered(const Type& type);
 /// True when values of the two types can be equal.
 bool comparable(const Type& a, const Type& b);
-/// True when a value of this static type must be looked into at run time.
-bool has_dyn(const Type& type);
 
 }  // namespace gpuctl::cel

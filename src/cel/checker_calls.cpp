@@ -1,12 +1,11 @@
 // Overload resolution and macros.
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
 #include "cel/checker.hpp"
 #include "cel/opaque.hpp"
+#include "cel/pattern.hpp"
 
 namespace gpuctl::cel {
 
@@ -18,7 +17,7 @@ struct Unsupported {
 };
 
 // Parts of the language that are left out on purpose.
-constexpr std::array<Unsupported, 9> kUnsupported = {{
+constexpr std::array<Unsupported, 10> kUnsupported = {{
     {"timestamp", "there is no clock and no calendar in expressions"},
     {"bytes", "use strings; `base64.encode` and `base64.decode` work on them"},
     {"uint", "use `int`"},
@@ -26,8 +25,9 @@ constexpr std::array<Unsupported, 9> kUnsupported = {{
     {"getMonth", "there is no clock and no calendar in expressions"},
     {"getDate", "there is no clock and no calendar in expressions"},
     {"getDayOfMonth", "there is no clock and no calendar in expressions"},
-    {"optMap", "write `x.hasValue() ? ... : ...`"},
-    {"optFlatMap", "write `x.hasValue() ? ... : ...`"},
+    {"getDayOfWeek", "there is no clock and no calendar in expressions"},
+    {"getDayOfYear", "there is no clock and no calendar in expressions"},
+    {"cel.block", "bind names with `cel.bind`"},
 }};
 
 std::string types_text(const std::vector<Checked>& args, std::size_t from) {
@@ -91,7 +91,7 @@ Checked Checker::unknown_function(const Expr& expr, const std::string& name, boo
     names.push_back(entry.first);
   }
   if (is_method) {
-    for (const char* macro : {"all", "exists", "exists_one", "map", "filter"}) {
+    for (const char* macro : {"all", "exists", "exists_one", "map", "filter", "sortBy"}) {
       names.emplace_back(macro);
     }
   } else {
@@ -104,8 +104,17 @@ Checked Checker::unknown_function(const Expr& expr, const std::string& name, boo
                near.empty() ? std::string() : "did you mean `" + near.front() + "`?");
 }
 
+const Functions::Table::Overloads* Checker::find_function(std::string_view name,
+                                                          bool absolute) const {
+  if (environment_.container.empty()) return table_.find(name, false);
+  for (const std::string& candidate : candidates(name, absolute)) {
+    if (const auto* overloads = table_.find(candidate, false)) return overloads;
+  }
+  return nullptr;
+}
+
 Checked Checker::call(const Expr& expr) {
-  const auto* overloads = table_.find(expr.text, false);
+  const auto* overloads = find_function(expr.text, expr.absolute);
   if (overloads == nullptr) return unknown_function(expr, expr.text, false, nullptr);
   std::vector<Checked> args;
   for (const ExprPtr& child : expr.children) args.push_back(check(*child));
@@ -119,8 +128,13 @@ Checked Checker::method(const Expr& expr) {
     std::vector<Checked> args;
     for (std::size_t i = 1; i < expr.children.size(); ++i) args.push_back(check(*expr.children[i]));
     const std::string name = *prefix + "." + expr.text;
-    if (const auto* overloads = table_.find(name, false)) {
+    if (const auto* overloads = find_function(name, false)) {
       return resolve(expr, *overloads, std::move(args));
+    }
+    for (const Unsupported& entry : kUnsupported) {
+      if (entry.name != name) continue;
+      return fault(expr, expr.children[0]->begin, expr.text_end, "`" + name + "` is not supported",
+                   std::string(entry.help));
     }
     const auto at = table_.functions.lower_bound(*prefix + ".");
     if (at != table_.functions.end() &&
@@ -142,7 +156,28 @@ Checked Checker::method(const Expr& expr) {
     return unknown_function(expr, expr.text, true, &args[0].type);
   }
   for (std::size_t i = 1; i < expr.children.size(); ++i) args.push_back(check(*expr.children[i]));
-  return resolve(expr, *overloads, std::move(args));
+  const Type last = args.back().type;
+  Checked checked = resolve(expr, *overloads, std::move(args));
+  const bool alternatives = expr.text == "or" || expr.text == "orValue";
+  return alternatives ? alternative(expr, std::move(checked), last) : std::move(checked);
+}
+
+/// `a.or(b)` and `a.orValue(b)` evaluate `b` only when `a` is empty.
+Checked Checker::alternative(const Expr& expr, Checked checked, const Type& otherwise) {
+  if (checked.code.op != Op::call) return checked;
+  const bool value = expr.text == "orValue";
+  const Type own = value ? checked.type : checked.type.element();
+  const Type other = value ? otherwise : otherwise.element();
+  const Type both = join(own, other);
+  if (both.is_dyn() && !own.is_dyn() && !other.is_dyn() && other.kind() != TypeKind::null) {
+    const Expr& at = *expr.children.back();
+    object_to(at.begin, at.end,
+              "`" + expr.text + "` wants " + own.text() + " here, not " + other.text(),
+              "wrap one of them in `dyn(...)` when both types are meant");
+  }
+  checked.code.op = value ? Op::or_value : Op::or_else;
+  checked.type = value ? both : Type::optional(both);
+  return checked;
 }
 
 Checked Checker::resolve(const Expr& expr, const Functions::Table::Overloads& overloads,
@@ -175,27 +210,26 @@ Checked Checker::resolve(const Expr& expr, const Functions::Table::Overloads& ov
     code.args.push_back(std::move(args[i].code));
   }
   Checked checked{std::move(code), std::move(type)};
-  if (overloads.front()->name == "matches" && !compile_pattern(expr, checked)) return checked;
+  const std::string& name = overloads.front()->name;
+  const bool takes_pattern = name == "matches" || name == "find" || name == "findAll";
+  if (takes_pattern && !check_pattern(expr, checked)) return checked;
   fold_call(checked.code);
   return checked;
 }
 
-bool Checker::compile_pattern(const Expr& expr, Checked& checked) {
+bool Checker::check_pattern(const Expr& expr, Checked& checked) {
   Code& code = checked.code;
-  if (code.args.size() != 2 || code.args[1].op != Op::constant) return true;
+  if (code.args.size() < 2 || code.args[1].op != Op::constant) return true;
   const Value& constant = code.args[1].constant;
   if (!constant.is_node() || !constant.node().is_string()) return true;
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  auto pattern =
-      std::make_shared<const re2::RE2>(std::string(constant.node().as_string()), options);
-  if (!pattern->ok()) {
-    const Expr& at = *expr.children.back();
-    checked =
-        fault(at, at.begin, at.end, "the pattern is no regular expression: " + pattern->error(),
-              "patterns are written in RE2 syntax");
+  std::string reason;
+  auto pattern = compile_pattern(constant.node().as_string(), reason);
+  if (pattern == nullptr) {
+    const Expr& at = *expr.children[1];
+    checked = fault(at, at.begin, at.end, std::move(reason), "patterns are written in RE2 syntax");
     return false;
   }
+  if (code.candidates.front()->name != "matches") return true;
   code.op = Op::matches;
   code.pattern = std::move(pattern);
   code.args[0].transient = true;
@@ -218,82 +252,18 @@ void Checker::fold_call(Code& code) {
   const Outcome outcome = code.candidates[0]->call(values, context);
   if (!outcome.ok() || outcome.value.is_omit()) return;
   if (outcome.value.is_node() && !outcome.value.node().is_scalar()) return;
-  // An optional may hold nodes, which must not be handed out of the program's own arena.
-  if (dynamic_cast<const OptionalValue*>(outcome.value.opaque()) != nullptr) return;
+  // These may hold nodes, which must not be handed out of the program's own arena.
+  const Opaque* opaque = outcome.value.opaque();
+  if (dynamic_cast<const OptionalValue*>(opaque) != nullptr ||
+      dynamic_cast<const ValueList*>(opaque) != nullptr ||
+      dynamic_cast<const ValueMap*>(opaque) != nullptr) {
+    return;
+  }
   code.op = Op::constant;
   code.constant = outcome.value;
   code.cost = outcome.value.is_node() ? cost_of(outcome.value.node()) : 1;
   code.args.clear();
   code.candidates.clear();
-}
-
-Checked Checker::macro(const Expr& expr) {
-  Checked range = check(*expr.children[0]);
-  const bool is_list = range.type.kind() == TypeKind::list;
-  const bool is_map = range.type.kind() == TypeKind::map || range.type.kind() == TypeKind::object;
-  if (!is_list && !is_map && !range.type.is_dyn()) {
-    object_to(expr.children[0]->begin, expr.children[0]->end,
-              "`" + expr.text + "` wants a list or a map, not " + range.type.text());
-  }
-  const Type key =
-      is_list ? Type::simple(TypeKind::integer) : (is_map ? range.type.key() : Type::dyn());
-  const Type element = range.type.element();
-  Code code = make(Op::macro, expr);
-  code.macro = find_macro(expr.text, expr.variables.size() + expr.children.size() - 1)->macro;
-  code.variables = static_cast<std::uint8_t>(expr.variables.size());
-  code.filtered = expr.children.size() == 3;
-  code.slot = static_cast<std::uint32_t>(locals_.size());
-  // The answer of a quantifier holds no part of what it looped over.
-  range.code.transient =
-      code.macro == Macro::all || code.macro == Macro::exists || code.macro == Macro::exists_one;
-  code.args.push_back(std::move(range.code));
-
-  const Type single = is_map ? key : element;
-  if (expr.variables.size() == 1) {
-    locals_.push_back({expr.variables[0].text, single, code.slot});
-  } else {
-    locals_.push_back({expr.variables[0].text, key, code.slot});
-    locals_.push_back({expr.variables[1].text, element, code.slot + 1});
-  }
-  local_count_ = std::max(local_count_, static_cast<std::uint32_t>(locals_.size()));
-  Type body;
-  for (std::size_t i = 1; i < expr.children.size(); ++i) {
-    Checked part = check(*expr.children[i]);
-    const bool last = i + 1 == expr.children.size();
-    const bool test = !last || code.macro == Macro::all || code.macro == Macro::exists ||
-                      code.macro == Macro::exists_one || code.macro == Macro::filter;
-    if (test && !Type::simple(TypeKind::boolean).accepts(part.type)) {
-      object_to(expr.children[i]->begin, expr.children[i]->end,
-                "the test of `" + expr.text + "` must be bool, not " + part.type.text());
-    }
-    if (last) body = part.type;
-    code.args.push_back(std::move(part.code));
-  }
-  locals_.resize(code.slot);
-
-  Type type = Type::simple(TypeKind::boolean);
-  switch (code.macro) {
-    case Macro::map:
-    case Macro::transform_list:
-      type = Type::list(body);
-      break;
-    case Macro::filter:
-      type = Type::list(single);
-      break;
-    case Macro::transform_map:
-      type = Type::map(key, body);
-      break;
-    case Macro::transform_map_entry:
-      if (!Type::map(Type::dyn(), Type::dyn()).accepts(body)) {
-        object_to(expr.children.back()->begin, expr.children.back()->end,
-                  "`transformMapEntry` wants a map for each item, not " + body.text());
-      }
-      type = Type::map(body.key(), body.element());
-      break;
-    default:
-      break;
-  }
-  return {std::move(code), std::move(type)};
 }
 
 }  // namespace gpuctl::cel

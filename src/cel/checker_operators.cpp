@@ -50,6 +50,11 @@ std::string conversion_help(const Type& left, const Type& right) {
 
 }  // namespace
 
+bool ordered(const Type& type) {
+  return type.is_dyn() || type.kind() == TypeKind::integer || type.kind() == TypeKind::real ||
+         type.kind() == TypeKind::string || type.kind() == TypeKind::boolean || is_duration(type);
+}
+
 Checked Checker::unary(const Expr& expr) {
   Checked operand = check(*expr.children[0]);
   if (expr.text == "!") {
@@ -163,11 +168,6 @@ Checked Checker::relation(const Expr& expr, Checked left, Checked right) {
         if (right.type.kind() == TypeKind::string) help = "for text: `text.contains(part)`";
     }
   } else {
-    const auto ordered = [](const Type& type) {
-      return type.is_dyn() || type.kind() == TypeKind::integer || type.kind() == TypeKind::real ||
-             type.kind() == TypeKind::string || type.kind() == TypeKind::boolean ||
-             is_duration(type);
-    };
     allowed = ordered(left.type) && ordered(right.type) && comparable(left.type, right.type);
     help = conversion_help(left.type, right.type);
   }

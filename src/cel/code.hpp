@@ -48,7 +48,10 @@ enum class Op : std::uint8_t {
   list,
   map,
   macro,
-  fault,  // what compile_unchecked() let pass: fails with `text`
+  bind,      // slot: of the name
+  or_else,   // a.or(b): the second is looked at only when the first is empty
+  or_value,  // a.orValue(b)
+  fault,     // what compile_unchecked() let pass: fails with `text`
 };
 
 struct Code {
@@ -59,6 +62,7 @@ struct Code {
   /// A constant that its parent only looks at: need not be copied out of the program.
   bool transient = false;
   bool filtered = false;  // macro: args[1] is a filter
+  bool optional = false;  // select, index: what is missing gives an empty optional
   std::uint8_t variables = 0;
   std::uint32_t slot = 0;  // of the (first) variable; a second one follows
   std::uint32_t begin = 0;
@@ -75,6 +79,8 @@ struct Code {
   /// call: parameter i is a double by its static type; an integer from a document becomes one.
   std::vector<bool> widen;
   std::shared_ptr<const re2::RE2> pattern;
+  /// list: item i, map: the entry with key i is an optional; empty when none is.
+  std::vector<bool> optionals;
 };
 
 inline constexpr std::size_t kConstantBytes = 256;
@@ -88,6 +94,7 @@ class Program {
   std::vector<std::string> reads;  // variables, in order of declaration
   std::size_t variable_count = 0;
   std::uint32_t local_count = 0;
+  bool builds = false;  // lists or maps, so that the result may be larger than its inputs
   std::shared_ptr<const Functions> functions;  // keeps the candidates alive
   std::vector<std::unique_ptr<const std::string>> texts;
   yaml::Arena constants{kConstantBytes};  // most expressions have a constant or two

@@ -1,37 +1,44 @@
-// Loops over lists and maps.
+// Loops over lists and maps; looking into optionals.
+#include <algorithm>
+#include <optional>
+
+#include "cel/collections.hpp"
 #include "cel/evaluator.hpp"
 #include "cel/opaque.hpp"
 
 namespace gpuctl::cel {
 
+namespace {
+// Sorting compares each item several times.
+constexpr std::uint64_t kStepsPerSortedItem = 4;
+}  // namespace
+
 /// What a macro loops over.
 struct Evaluator::Range {
-  Value value;  // keeps an opaque list alive
-  const ValueList* values = nullptr;
-  bool is_map = false;
+  Value value;  // keeps what the views look at
+  std::optional<ListView> list = std::nullopt;
+  std::optional<MapView> map = std::nullopt;
 
-  std::size_t size() const {
-    return values != nullptr ? values->items.size() : value.node().size();
-  }
+  std::size_t size() const { return list ? list->size() : map->size(); }
   /// The key of a map entry, the position of a list item.
   Value key(std::size_t i) const {
-    if (is_map) return value.node().entries()[i].key;
+    if (map) return map->key(i);
     return yaml::Node::integer(static_cast<std::int64_t>(i));
   }
-  Value item(std::size_t i) const {
-    if (values != nullptr) return values->items[i];
-    return is_map ? value.node().entries()[i].value : value.node().items()[i];
-  }
+  Value item(std::size_t i) const { return list ? (*list)[i] : map->value(i); }
 };
 
 bool Evaluator::macro(const Code& code, Value& out) {
+  if (code.macro == Macro::opt_map || code.macro == Macro::opt_flat_map) {
+    return look_into(code, out);
+  }
   Range range;
   if (!run(code.args[0], range.value)) return false;
-  range.values = dynamic_cast<const ValueList*>(range.value.opaque());
-  range.is_map = range.value.is_node() && range.value.node().is_map();
-  if (range.values == nullptr && !range.is_map &&
-      !(range.value.is_node() && range.value.node().is_list())) {
-    return fail(code.args[0], "`" + code.expr->text + "` wants a list or a map, not " +
+  range.list = ListView::of(range.value);
+  if (!range.list) range.map = MapView::of(range.value);
+  if (!range.list && (!range.map || code.macro == Macro::sort_by)) {
+    return fail(code.args[0], "`" + code.expr->text + "` wants a list" +
+                                  (code.macro == Macro::sort_by ? "" : " or a map") + ", not " +
                                   type_name_of(range.value));
   }
   switch (code.macro) {
@@ -46,8 +53,66 @@ bool Evaluator::macro(const Code& code, Value& out) {
     case Macro::transform_map:
     case Macro::transform_map_entry:
       return collect_map(code, range, out);
+    case Macro::sort_by:
+      return sort_by(code, range, out);
+    default:
+      return fail(code, "unknown macro");
   }
-  return fail(code, "unknown macro");
+}
+
+/// `optMap` and `optFlatMap`.
+bool Evaluator::look_into(const Code& code, Value& out) {
+  Value target;
+  if (!run(code.args[0], target)) return false;
+  const auto* optional = dynamic_cast<const OptionalValue*>(target.opaque());
+  if (optional == nullptr) {
+    return fail(code.args[0],
+                "`" + code.expr->text + "` wants an optional, not " + type_name_of(target));
+  }
+  if (!optional->present) {
+    out = std::move(target);
+    return true;
+  }
+  locals_[code.slot] = optional->value;
+  Value result;
+  if (!run(code.args[1], result)) return false;
+  if (code.macro == Macro::opt_map) {
+    out = Value(std::make_shared<const OptionalValue>(std::move(result)));
+    return true;
+  }
+  if (dynamic_cast<const OptionalValue*>(result.opaque()) == nullptr) {
+    return fail(code.args[1],
+                "the body of `optFlatMap` must be optional, not " + type_name_of(result));
+  }
+  out = std::move(result);
+  return true;
+}
+
+bool Evaluator::sort_by(const Code& code, const Range& range, Value& out) {
+  struct Keyed {
+    Value key;
+    Value item;
+  };
+  std::vector<Keyed> sorted;
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    if (!charge(code, kStepsPerSortedItem)) return false;
+    bind(code, range, i);
+    Value key;
+    if (!run(code.args[1], key)) return false;
+    const int result = compare(key, sorted.empty() ? key : sorted.front().key);
+    if (result > 1) {
+      return fail(code.args[1], "`sortBy` cannot order " +
+                                    (result == 2 ? "NaN" : "keys of type " + type_name_of(key)));
+    }
+    sorted.push_back({std::move(key), range.item(i)});
+  }
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Keyed& a, const Keyed& b) { return compare(a.key, b.key) < 0; });
+  std::vector<Value> items;
+  items.reserve(sorted.size());
+  for (Keyed& entry : sorted) items.push_back(std::move(entry.item));
+  out = make_list(std::move(items), arena_);
+  return true;
 }
 
 void Evaluator::bind(const Code& code, const Range& range, std::size_t i) {
@@ -55,7 +120,7 @@ void Evaluator::bind(const Code& code, const Range& range, std::size_t i) {
     locals_[code.slot] = range.key(i);
     locals_[code.slot + 1] = range.item(i);
   } else {
-    locals_[code.slot] = range.is_map ? range.key(i) : range.item(i);
+    locals_[code.slot] = range.map ? range.key(i) : range.item(i);
   }
 }
 
@@ -126,17 +191,18 @@ bool Evaluator::collect_list(const Code& code, const Range& range, Value& out) {
     if (!run(code.args.back(), item)) return false;
     items.push_back(std::move(item));
   }
-  return make_list(items, out);
+  out = make_list(std::move(items), arena_);
+  return true;
 }
 
 bool Evaluator::collect_map(const Code& code, const Range& range, Value& out) {
-  std::vector<yaml::Entry> entries;
-  const auto add = [&](const yaml::Node& key, const yaml::Node& value) {
+  std::vector<MapEntry> entries;
+  const auto add = [&](const yaml::Node& key, Value value) {
     if (!charge(code, 1 + entries.size() / 8)) return false;
-    for (const yaml::Entry& entry : entries) {
+    for (const MapEntry& entry : entries) {
       if (yaml::equal(entry.key, key)) return fail(code, "repeated key in `transformMapEntry`");
     }
-    entries.push_back({key, value});
+    entries.push_back({key, std::move(value)});
     return true;
   };
   for (std::size_t i = 0; i < range.size(); ++i) {
@@ -150,23 +216,21 @@ bool Evaluator::collect_map(const Code& code, const Range& range, Value& out) {
     Value item;
     if (!run(code.args.back(), item)) return false;
     if (item.is_omit()) continue;
-    if (!item.is_node()) {
-      return fail(code.args.back(), "a map cannot hold a value of type " + type_name_of(item));
-    }
     if (code.macro == Macro::transform_map) {
       // Keys of the range are distinct already.
-      entries.push_back({range.key(i).node(), item.node()});
+      entries.push_back({range.key(i).node(), std::move(item)});
       continue;
     }
-    if (!item.node().is_map()) {
+    const auto made = MapView::of(item);
+    if (!made) {
       return fail(code.args.back(),
                   "`transformMapEntry` wants a map for each item, not " + type_name_of(item));
     }
-    for (const yaml::Entry& entry : item.node().entries()) {
-      if (!add(entry.key, entry.value)) return false;
+    for (std::size_t k = 0; k < made->size(); ++k) {
+      if (!add(made->key(k), made->value(k))) return false;
     }
   }
-  out = arena_.map(entries);
+  out = make_map(std::move(entries), arena_);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "cel/collections.hpp"
 #include "cel/duration.hpp"
 #include "cel/evaluator.hpp"
 #include "cel/opaque.hpp"
@@ -62,10 +63,9 @@ int compare_mixed(std::int64_t a, double b) {
   return order(static_cast<double>(a), b);
 }
 
-/// Looking at a value of this size costs so many steps.
+/// Comparing a value of this size costs so many steps.
 std::uint64_t look_cost(const Value& value) {
-  if (!value.is_node()) return 1;
-  return value.node().is_string() ? value.node().size() / 64 : value.node().size();
+  return value.is_node() && value.node().is_string() ? value.node().size() / 64 : 0;
 }
 
 }  // namespace
@@ -152,8 +152,7 @@ bool Evaluator::arithmetic(const Code& code, Value& out) {
   Value b;
   if (!run(code.args[0], a) || !run(code.args[1], b)) return false;
   if (code.op == Op::add && (!a.is_node() || a.node().is_list()) &&
-      (!b.is_node() || b.node().is_list()) && type_name_of(a) == "list" &&
-      type_name_of(b) == "list") {
+      (!b.is_node() || b.node().is_list()) && ListView::of(a) && ListView::of(b)) {
     return add_lists(code, a, b, out);
   }
   if (!a.is_node() || !b.is_node()) {
@@ -206,15 +205,12 @@ bool Evaluator::arithmetic(const Code& code, Value& out) {
 bool Evaluator::add_lists(const Code& code, const Value& a, const Value& b, Value& out) {
   std::vector<Value> items;
   for (const Value* part : {&a, &b}) {
-    if (const auto* values = dynamic_cast<const ValueList*>(part->opaque())) {
-      if (!charge(code, values->items.size())) return false;
-      items.insert(items.end(), values->items.begin(), values->items.end());
-    } else {
-      if (!charge(code, part->node().size())) return false;
-      items.insert(items.end(), part->node().items().begin(), part->node().items().end());
-    }
+    const ListView list = *ListView::of(*part);
+    if (!charge(code, list.size() * kStepsPerItem)) return false;
+    for (std::size_t i = 0; i < list.size(); ++i) items.push_back(list[i]);
   }
-  return make_list(items, out);
+  out = make_list(std::move(items), arena_);
+  return true;
 }
 
 bool Evaluator::concat(const Code& code, Value& out) {
@@ -254,16 +250,25 @@ bool Evaluator::concat(const Code& code, Value& out) {
   return true;
 }
 
+bool Evaluator::equals(const Code& code, const Value& a, const Value& b, bool& result) {
+  const auto answer = equal(a, b, steps_left_);
+  if (!answer) return charge(code, steps_left_ + 1);
+  result = *answer;
+  return true;
+}
+
 bool Evaluator::relation(const Code& code, Value& out) {
   Value a;
   Value b;
   if (!run(code.args[0], a) || !run(code.args[1], b)) return false;
   if (code.op == Op::in) return membership(code, a, b, out);
-  if (!charge(code, std::min(look_cost(a), look_cost(b)))) return false;
   if (code.op == Op::equal || code.op == Op::not_equal) {
-    out = yaml::Node::boolean(equal(a, b) == (code.op == Op::equal));
+    bool result = false;
+    if (!equals(code, a, b, result)) return false;
+    out = yaml::Node::boolean(result == (code.op == Op::equal));
     return true;
   }
+  if (!charge(code, std::min(look_cost(a), look_cost(b)))) return false;
   const int result = compare(a, b);
   if (result == 3) return cannot_take(code, symbol(code.op), a, b);
   bool holds = false;
@@ -287,29 +292,20 @@ bool Evaluator::relation(const Code& code, Value& out) {
 }
 
 bool Evaluator::membership(const Code& code, const Value& item, const Value& range, Value& out) {
-  if (const auto* values = dynamic_cast<const ValueList*>(range.opaque())) {
-    if (!charge(code, values->items.size())) return false;
-    const bool found = std::any_of(values->items.begin(), values->items.end(),
-                                   [&](const Value& other) { return equal(item, other); });
-    out = yaml::Node::boolean(found);
-    return true;
-  }
-  if (!range.is_node() || !(range.node().is_list() || range.node().is_map())) {
+  bool found = false;
+  if (const auto list = ListView::of(range)) {
+    for (std::size_t i = 0; !found && i < list->size(); ++i) {
+      if (!charge(code, 1) || !equals(code, item, (*list)[i], found)) return false;
+    }
+  } else if (const auto map = MapView::of(range)) {
+    if (item.is_node()) {
+      if (!charge(code, map->find_cost(item.node()))) return false;
+      found = map->find(item.node()).has_value();
+    }
+  } else {
     return cannot_take(code, "in", item, range);
   }
-  if (!item.is_node()) {
-    out = yaml::Node::boolean(false);
-    return true;
-  }
-  if (range.node().is_map()) {
-    out = yaml::Node::boolean(range.node().find(item.node()) != nullptr);
-    return true;
-  }
-  if (!charge(code, range.node().size())) return false;
-  const auto items = range.node().items();
-  out = yaml::Node::boolean(std::any_of(items.begin(), items.end(), [&](const yaml::Node& other) {
-    return yaml::equal(item.node(), other);
-  }));
+  out = yaml::Node::boolean(found);
   return true;
 }
 

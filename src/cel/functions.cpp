@@ -1,7 +1,9 @@
 #include "cel/functions.hpp"
 
 #include <algorithm>
+#include <limits>
 
+#include "cel/collections.hpp"
 #include "cel/opaque.hpp"
 
 namespace gpuctl::cel {
@@ -20,6 +22,7 @@ std::shared_ptr<const Functions> Functions::standard() {
     Functions functions(std::make_shared<Table>());
     lib::add_core(functions);
     lib::add_strings(functions);
+    lib::add_regex(functions);
     lib::add_format(functions);
     lib::add_lists(functions);
     lib::add_math(functions);
@@ -63,6 +66,28 @@ namespace {
 // Documents nest at most 64 deep, types no deeper than the expressions that name them.
 bool fits_within(const Type& type, const Value& value, bool deep) {
   if (type.is_dyn()) return true;
+  if (type.kind() == TypeKind::list) {
+    const auto list = ListView::of(value);
+    if (!list) return false;
+    const Type element = type.element();
+    bool fitting = true;
+    for (std::size_t i = 0; deep && !element.is_dyn() && fitting && i < list->size(); ++i) {
+      fitting = fits_within(element, (*list)[i], true);
+    }
+    return fitting;
+  }
+  if (type.kind() == TypeKind::map) {
+    const auto map = MapView::of(value);
+    if (!map) return false;
+    const Type key = type.key();
+    const Type element = type.element();
+    bool fitting = true;
+    for (std::size_t i = 0;
+         deep && !(key.is_dyn() && element.is_dyn()) && fitting && i < map->size(); ++i) {
+      fitting = fits_within(key, map->key(i), true) && fits_within(element, map->value(i), true);
+    }
+    return fitting;
+  }
   if (!value.is_node()) {
     const std::string name = value.opaque()->type_name();
     switch (type.kind()) {
@@ -88,24 +113,6 @@ bool fits_within(const Type& type, const Value& value, bool deep) {
       return node.is_real();
     case TypeKind::string:
       return node.is_string();
-    case TypeKind::list: {
-      if (!node.is_list()) return false;
-      const Type element = type.element();
-      return !deep || element.is_dyn() ||
-             std::all_of(node.items().begin(), node.items().end(),
-                         [&](const yaml::Node& item) { return fits_within(element, item, true); });
-    }
-    case TypeKind::map: {
-      if (!node.is_map()) return false;
-      const Type key = type.key();
-      const Type element = type.element();
-      return !deep || (key.is_dyn() && element.is_dyn()) ||
-             std::all_of(node.entries().begin(), node.entries().end(),
-                         [&](const yaml::Entry& entry) {
-                           return fits_within(key, entry.key, true) &&
-                                  fits_within(element, entry.value, true);
-                         });
-    }
     case TypeKind::object:
       return node.is_map();
     default:
@@ -116,6 +123,13 @@ bool fits_within(const Type& type, const Value& value, bool deep) {
 
 bool fits(const Type& type, const Value& value, bool deep) {
   return fits_within(type, value, deep);
+}
+
+std::optional<bool> CallContext::equal(const Value& a, const Value& b) const {
+  std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t& steps = steps_left == nullptr ? unlimited : *steps_left;
+  if (!charge(1)) return std::nullopt;
+  return cel::equal(a, b, steps);
 }
 
 namespace lib {
@@ -149,6 +163,7 @@ Function make(std::string name, bool is_method, std::vector<Type> params, Type r
   made.call = call;
   if (result_of != nullptr) made.result_of = result_of;
   made.pure = true;
+  made.views = true;
   return made;
 }
 }  // namespace

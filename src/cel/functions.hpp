@@ -95,6 +95,7 @@ const T& as(const Value& value) {
 
 void add_core(Functions& to);     // size, conversions, type, omit, optionals
 void add_strings(Functions& to);  // tests and the strings extension
+void add_regex(Functions& to);    // matches, find, findAll
 void add_format(Functions& to);   // string.format
 void add_lists(Functions& to);
 void add_math(Functions& to);

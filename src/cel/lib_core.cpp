@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "cel/collections.hpp"
 #include "cel/duration.hpp"
 #include "cel/functions.hpp"
 #include "cel/numbers.hpp"
@@ -92,7 +93,7 @@ Outcome same(Arguments args, CallContext&) {
 }
 
 Outcome type_of_value(Arguments args, CallContext&) {
-  return give(Value(std::make_shared<const TypeValue>(type_name_of(args[0]))));
+  return give(Value(std::make_shared<const TypeValue>(published_type_name(args[0]))));
 }
 
 void add_conversions(Functions& to) {
@@ -120,11 +121,38 @@ void add_conversions(Functions& to) {
   function(to, "type", {dyn()}, Type::simple(TypeKind::type), type_of_value);
 }
 
+/// What a type has before anything is set: null, false, zero, nothing in it.
+bool is_zero(const Value& value) {
+  if (!value.is_node()) {
+    const auto* duration = dynamic_cast<const Duration*>(value.opaque());
+    return duration != nullptr && duration->nanoseconds == 0;
+  }
+  const yaml::Node& node = value.node();
+  switch (node.kind()) {
+    case yaml::Kind::null:
+      return true;
+    case yaml::Kind::boolean:
+      return !node.as_boolean();
+    case yaml::Kind::integer:
+    case yaml::Kind::real:
+      return node.as_real() == 0;
+    default:
+      return node.size() == 0;
+  }
+}
+
 void add_optionals(Functions& to) {
   const Type optional = Type::optional(dyn());
-  function(to, "optional.none", {}, optional, [](Arguments, CallContext&) {
+  function(to, "optional.none", {}, Type::optional(Type::free()), [](Arguments, CallContext&) {
     return give(Value(std::make_shared<const OptionalValue>()));
   });
+  function(
+      to, "optional.ofNonZeroValue", {dyn()}, optional,
+      [](Arguments args, CallContext&) {
+        return give(Value(is_zero(args[0]) ? std::make_shared<const OptionalValue>()
+                                           : std::make_shared<const OptionalValue>(args[0])));
+      },
+      [](std::span<const Type> types) { return Type::optional(types[0]); });
   function(
       to, "optional.of", {dyn()}, optional,
       [](Arguments args, CallContext&) {
@@ -148,6 +176,12 @@ void add_optionals(Functions& to) {
         return give(value.present ? value.value : args[1]);
       },
       content);
+  method(
+      to, "or", {optional, optional}, optional,
+      [](Arguments args, CallContext&) {
+        return give(as<OptionalValue>(args[0]).present ? args[0] : args[1]);
+      },
+      [](std::span<const Type> types) { return types[0]; });
 }
 
 }  // namespace
@@ -158,11 +192,12 @@ void add_core(Functions& to) {
     if (!context.charge(text.size() / 64)) return exhausted();
     return give(static_cast<std::int64_t>(base::code_points(text)));
   });
-  const Call count = [](Arguments args, CallContext&) {
-    return give(static_cast<std::int64_t>(args[0].node().size()));
-  };
-  both(to, "size", {list()}, integer(), count);
-  both(to, "size", {map()}, integer(), count);
+  both(to, "size", {list()}, integer(), [](Arguments args, CallContext&) {
+    return give(static_cast<std::int64_t>(ListView::of(args[0])->size()));
+  });
+  both(to, "size", {map()}, integer(), [](Arguments args, CallContext&) {
+    return give(static_cast<std::int64_t>(MapView::of(args[0])->size()));
+  });
   add_conversions(to);
   add_optionals(to);
   function(to, "omit", {}, dyn(), [](Arguments, CallContext&) { return give(Value::omit()); });

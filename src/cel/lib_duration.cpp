@@ -81,16 +81,6 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
   return -total;
 }
 
-namespace lib {
-
-namespace {
-
-template <std::int64_t Unit>
-Outcome total_in(Arguments args, CallContext&) {
-  return give(as<Duration>(args[0]).nanoseconds / Unit);
-}
-
-/// Seconds with as many decimals as needed: `90s`, `0.5s`.
 std::string duration_text(std::int64_t nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   std::string text = std::to_string(nanoseconds / kSecond);
@@ -103,6 +93,15 @@ std::string duration_text(std::int64_t nanoseconds) {
     text += "." + digits;
   }
   return text + "s";
+}
+
+namespace lib {
+
+namespace {
+
+template <std::int64_t Unit>
+Outcome total_in(Arguments args, CallContext&) {
+  return give(as<Duration>(args[0]).nanoseconds / Unit);
 }
 
 }  // namespace
@@ -120,6 +119,8 @@ void add_duration(Functions& to) {
   method(to, "getHours", {duration}, integer(), total_in<3'600'000'000'000>);
   method(to, "getMinutes", {duration}, integer(), total_in<60'000'000'000>);
   method(to, "getSeconds", {duration}, integer(), total_in<1'000'000'000>);
+  method(to, "getMilliseconds", {duration}, integer(), total_in<1'000'000>);
+  function(to, "int", {duration}, integer(), total_in<1>);
   function(to, "string", {duration}, string(), [](Arguments args, CallContext& context) {
     return give_text(context, duration_text(as<Duration>(args[0]).nanoseconds));
   });

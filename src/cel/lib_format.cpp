@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "cel/collections.hpp"
+#include "cel/duration.hpp"
 #include "cel/functions.hpp"
 #include "cel/numbers.hpp"
 #include "cel/opaque.hpp"
@@ -15,6 +17,8 @@ namespace {
 
 // Documents nest to 64 levels; the bound keeps computed values from going further.
 constexpr int kDeepest = 200;
+// What a clause answers when the steps run out.
+constexpr const char* kExhausted = "steps";
 // More digits than any double has; bounds what `%.999999f` could ask for.
 constexpr int kMostPrecision = 100;
 
@@ -26,8 +30,7 @@ std::string number_text(double value) {
 
 class Formatter {
  public:
-  Formatter(std::span<const yaml::Node> values, CallContext& context)
-      : values_(values), context_(context) {}
+  Formatter(const ListView& values, CallContext& context) : values_(values), context_(context) {}
 
   Outcome run(std::string_view pattern) {
     std::size_t i = 0;
@@ -57,6 +60,7 @@ class Formatter {
       }
       std::string piece;
       const std::string reason = clause(pattern[i], precision, values_[next_++], piece);
+      if (reason == kExhausted) return exhausted();
       if (!reason.empty()) return fail(reason);
       if (!put(piece)) return exhausted();
       ++i;
@@ -71,31 +75,27 @@ class Formatter {
     return true;
   }
 
-  static std::string refuse(char letter, const yaml::Node& value) {
+  static std::string refuse(char letter, const Value& value) {
     return std::string("`%") + letter + "` cannot take " + type_name_of(value);
   }
 
-  std::string clause(char letter, int precision, const yaml::Node& value, std::string& piece) {
+  std::string clause(char letter, int precision, const Value& value, std::string& piece) {
+    const yaml::Node node = value.is_node() ? value.node() : yaml::Node();
     switch (letter) {
       case 's':
-        return plain(value, piece, 0) ? std::string() : "the value for `%s` is nested too deep";
+        return plain(value, piece, 0);
       case 'd':
-        if (value.is_integer()) {
-          piece = std::to_string(value.as_integer());
-        } else if (value.is_real()) {
-          piece = number_text(value.as_real());
-        } else {
-          return refuse(letter, value);
-        }
+        if (!node.is_number()) return refuse(letter, value);
+        piece = node.is_integer() ? std::to_string(node.as_integer()) : number_text(node.as_real());
         return {};
       case 'f':
       case 'e':
-        if (!value.is_number()) return refuse(letter, value);
-        piece = digits(value.as_real(), letter == 'f', precision);
+        if (!node.is_number()) return refuse(letter, value);
+        piece = digits(node.as_real(), letter == 'f', precision);
         return {};
       case 'b':
-        if (value.is_boolean()) {
-          piece = value.as_boolean() ? "1" : "0";
+        if (node.is_boolean()) {
+          piece = node.as_boolean() ? "1" : "0";
           return {};
         }
         return based(letter, 2, value, piece);
@@ -103,8 +103,8 @@ class Formatter {
         return based(letter, 8, value, piece);
       case 'x':
       case 'X':
-        if (value.is_string()) {
-          for (const char c : value.as_string()) {
+        if (node.is_string()) {
+          for (const char c : node.as_string()) {
             static constexpr std::string_view kDigits = "0123456789abcdef";
             const auto byte = static_cast<unsigned char>(c);
             piece += {kDigits[byte >> 4], kDigits[byte & 15]};
@@ -123,11 +123,12 @@ class Formatter {
     }
   }
 
-  static std::string based(char letter, int base, const yaml::Node& value, std::string& piece) {
-    if (!value.is_integer()) return refuse(letter, value);
+  static std::string based(char letter, int base, const Value& value, std::string& piece) {
+    if (!value.is_node() || !value.node().is_integer()) return refuse(letter, value);
     std::array<char, 72> buffer{};
     const auto end =
-        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value.as_integer(), base).ptr;
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value.node().as_integer(), base)
+            .ptr;
     piece.assign(buffer.data(), end);
     return {};
   }
@@ -142,56 +143,69 @@ class Formatter {
     return {buffer.data(), end};
   }
 
-  /// The text of any value; keys of maps in order of their text.
-  bool plain(const yaml::Node& value, std::string& piece, int depth) {
-    if (depth > kDeepest || !context_.charge(1)) return false;
-    switch (value.kind()) {
-      case yaml::Kind::null:
-        piece += "null";
-        return true;
-      case yaml::Kind::boolean:
-        piece += value.as_boolean() ? "true" : "false";
-        return true;
-      case yaml::Kind::integer:
-        piece += std::to_string(value.as_integer());
-        return true;
-      case yaml::Kind::real:
-        piece += number_text(value.as_real());
-        return true;
-      case yaml::Kind::string:
-        piece += value.as_string();
-        return true;
-      case yaml::Kind::list: {
-        piece += "[";
-        bool first = true;
-        for (const yaml::Node& item : value.items()) {
-          if (!first) piece += ", ";
-          first = false;
-          if (!plain(item, piece, depth + 1)) return false;
+  /// The text of any value; keys of maps in order of their text. Gives what is wrong.
+  std::string plain(const Value& value, std::string& piece, int depth) {
+    if (depth > kDeepest) return "the value for `%s` is nested too deep";
+    if (const auto list = ListView::of(value)) {
+      piece += "[";
+      for (std::size_t i = 0; i < list->size(); ++i) {
+        if (i != 0) piece += ", ";
+        if (std::string reason = plain((*list)[i], piece, depth + 1); !reason.empty()) {
+          return reason;
         }
-        piece += "]";
-        return true;
       }
-      case yaml::Kind::map: {
-        std::vector<std::string> pairs;
-        for (const yaml::Entry& entry : value.entries()) {
-          std::string pair;
-          if (!plain(entry.key, pair, depth + 1)) return false;
-          pair += ": ";
-          if (!plain(entry.value, pair, depth + 1)) return false;
-          pairs.push_back(std::move(pair));
-        }
-        std::sort(pairs.begin(), pairs.end());
-        piece += "{";
-        for (std::size_t i = 0; i < pairs.size(); ++i) piece += (i == 0 ? "" : ", ") + pairs[i];
-        piece += "}";
-        return true;
-      }
+      piece += "]";
+      return {};
     }
-    return true;
+    if (const auto map = MapView::of(value)) return plain_map(*map, piece, depth);
+    const std::size_t before = piece.size();
+    if (!value.is_node()) {
+      if (const auto* duration = dynamic_cast<const Duration*>(value.opaque())) {
+        piece += duration_text(duration->nanoseconds);
+      } else if (const auto* type = dynamic_cast<const TypeValue*>(value.opaque())) {
+        piece += type->name;
+      } else {
+        return refuse('s', value) + "; convert it with `string(...)`";
+      }
+    } else {
+      scalar(value.node(), piece);
+    }
+    return context_.charge(1 + (piece.size() - before) / 8) ? std::string() : kExhausted;
   }
 
-  std::span<const yaml::Node> values_;
+  std::string plain_map(const MapView& map, std::string& piece, int depth) {
+    struct Pair {
+      std::string key;
+      std::string value;
+    };
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < map.size(); ++i) {
+      Pair pair;
+      scalar(map.key(i), pair.key);
+      if (std::string reason = plain(map.value(i), pair.value, depth + 1); !reason.empty()) {
+        return reason;
+      }
+      pairs.push_back(std::move(pair));
+    }
+    std::sort(pairs.begin(), pairs.end(),
+              [](const Pair& a, const Pair& b) { return a.key < b.key; });
+    piece += "{";
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      piece += (i == 0 ? "" : ", ") + pairs[i].key + ": " + pairs[i].value;
+    }
+    piece += "}";
+    return {};
+  }
+
+  static void scalar(const yaml::Node& node, std::string& piece) {
+    if (node.is_null()) piece += "null";
+    if (node.is_boolean()) piece += node.as_boolean() ? "true" : "false";
+    if (node.is_integer()) piece += std::to_string(node.as_integer());
+    if (node.is_real()) piece += number_text(node.as_real());
+    if (node.is_string()) piece += node.as_string();
+  }
+
+  ListView values_;
   CallContext& context_;
   std::size_t next_ = 0;
   std::string out_;
@@ -201,7 +215,7 @@ class Formatter {
 
 void add_format(Functions& to) {
   method(to, "format", {string(), list()}, string(), [](Arguments args, CallContext& context) {
-    return Formatter(args[1].node().items(), context).run(args[0].node().as_string());
+    return Formatter(*ListView::of(args[1]), context).run(args[0].node().as_string());
   });
 }
 

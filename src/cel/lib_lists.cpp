@@ -1,7 +1,11 @@
 // Functions on lists and maps.
 #include <algorithm>
-#include <limits>
+#include <bit>
+#include <optional>
+#include <utility>
 
+#include "cel/collections.hpp"
+#include "cel/duration.hpp"
 #include "cel/evaluator.hpp"
 #include "cel/functions.hpp"
 #include "cel/opaque.hpp"
@@ -10,10 +14,9 @@ namespace gpuctl::cel::lib {
 
 namespace {
 
-using Nodes = std::span<const yaml::Node>;
-
-Nodes items(const Value& value) {
-  return value.node().items();
+/// The list argument, which the parameter list has promised.
+ListView items(const Value& value) {
+  return *ListView::of(value);
 }
 std::int64_t number(const Value& value) {
   return value.node().as_integer();
@@ -26,82 +29,126 @@ Type own_type(std::span<const Type> types) {
 Type element_type(std::span<const Type> types) {
   return types[0].element();
 }
+Type optional_element_type(std::span<const Type> types) {
+  return Type::optional(types[0].element());
+}
 
-/// Steps for comparing one item with `count` others.
-std::uint64_t search_cost(std::size_t count) {
-  return 1 + count / 8;
+std::vector<Value> copy(const ListView& list) {
+  std::vector<Value> values;
+  values.reserve(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) values.push_back(list[i]);
+  return values;
+}
+
+Outcome give_list(std::vector<Value> values, CallContext& context) {
+  return give(make_list(std::move(values), context.arena));
+}
+
+/// Whether `item` is among `values`; nothing when the steps run out.
+template <typename Range>
+std::optional<bool> among(const Value& item, const Range& values, CallContext& context) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto same = context.equal(item, values[i]);
+    if (!same) return std::nullopt;
+    if (*same) return true;
+  }
+  return false;
 }
 
 Outcome distinct(Arguments args, CallContext& context) {
-  std::vector<yaml::Node> kept;
-  for (const yaml::Node& item : items(args[0])) {
-    if (!context.charge(search_cost(kept.size()))) return exhausted();
-    const bool known = std::any_of(kept.begin(), kept.end(), [&](const yaml::Node& other) {
-      return yaml::equal(item, other);
-    });
-    if (!known) kept.push_back(item);
+  const ListView list = items(args[0]);
+  std::vector<Value> kept;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!context.charge(kStepsPerItem)) return exhausted();
+    const auto known = among(list[i], kept, context);
+    if (!known) return exhausted();
+    if (!*known) kept.push_back(list[i]);
   }
-  return give(context.arena.list(kept));
+  return give_list(std::move(kept), context);
 }
 
 /// Why the items cannot be put in order; empty when they can. NaN has no place in an order.
-std::string not_ordered(Nodes list, std::string_view function) {
-  for (const yaml::Node& item : list) {
-    if (const int result = compare(item, list.front()); result > 1) {
+std::string not_ordered(const ListView& list, std::string_view function) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (const int result = compare(list[i], list[0]); result > 1) {
       return "`" + std::string(function) + "` cannot order " +
-             (result == 2 ? "NaN" : type_name_of(list.front()) + " and " + type_name_of(item));
+             (result == 2 ? "NaN" : type_name_of(list[0]) + " and " + type_name_of(list[i]));
     }
   }
   return {};
 }
 
 Outcome sort(Arguments args, CallContext& context) {
-  const Nodes list = items(args[0]);
-  if (!context.charge(list.size() * 4)) return exhausted();
+  const ListView list = items(args[0]);
+  if (!context.charge(list.size() * (kStepsPerItem + std::bit_width(list.size())))) {
+    return exhausted();
+  }
   if (std::string reason = not_ordered(list, "sort"); !reason.empty()) {
     return fail(std::move(reason));
   }
-  std::vector<yaml::Node> sorted(list.begin(), list.end());
+  std::vector<Value> sorted = copy(list);
   std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const yaml::Node& a, const yaml::Node& b) { return compare(a, b) < 0; });
-  return give(context.arena.list(sorted));
+                   [](const Value& a, const Value& b) { return compare(a, b) < 0; });
+  return give_list(std::move(sorted), context);
 }
 
 Outcome is_sorted(Arguments args, CallContext& context) {
-  const Nodes list = items(args[0]);
+  const ListView list = items(args[0]);
   if (!context.charge(list.size())) return exhausted();
   if (std::string reason = not_ordered(list, "isSorted"); !reason.empty()) {
     return fail(std::move(reason));
   }
-  return give(
-      std::is_sorted(list.begin(), list.end(),
-                     [](const yaml::Node& a, const yaml::Node& b) { return compare(a, b) < 0; }));
+  for (std::size_t i = 1; i < list.size(); ++i) {
+    if (compare(list[i], list[i - 1]) < 0) return give(false);
+  }
+  return give(true);
 }
 
 template <int Sign>
 Outcome extreme(Arguments args, CallContext& context) {
-  const Nodes list = items(args[0]);
+  const ListView list = items(args[0]);
   const char* name = Sign < 0 ? "min" : "max";
   if (!context.charge(list.size())) return exhausted();
-  if (list.empty()) return fail("`" + std::string(name) + "` of an empty list");
+  if (list.size() == 0) return fail("`" + std::string(name) + "` of an empty list");
   if (std::string reason = not_ordered(list, name); !reason.empty()) {
     return fail(std::move(reason));
   }
-  const yaml::Node* best = &list.front();
-  for (const yaml::Node& item : list) {
-    if (compare(item, *best) == Sign) best = &item;
+  Value best = list[0];
+  for (std::size_t i = 1; i < list.size(); ++i) {
+    Value item = list[i];
+    if (compare(item, best) == Sign) best = std::move(item);
   }
-  return give(*best);
+  return give(std::move(best));
+}
+
+Outcome sum_of_durations(const ListView& list) {
+  std::int64_t total = 0;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Value item = list[i];
+    const auto* duration = dynamic_cast<const Duration*>(item.opaque());
+    if (duration == nullptr) return fail("`sum` cannot add " + type_name_of(item));
+    if (__builtin_add_overflow(total, duration->nanoseconds, &total)) {
+      return fail("duration overflow");
+    }
+  }
+  return give(Value(std::make_shared<const Duration>(total)));
 }
 
 Outcome sum(Arguments args, CallContext& context) {
-  const Nodes list = items(args[0]);
+  const ListView list = items(args[0]);
   if (!context.charge(list.size())) return exhausted();
+  if (list.size() != 0 && dynamic_cast<const Duration*>(list[0].opaque()) != nullptr) {
+    return sum_of_durations(list);
+  }
   std::int64_t whole = 0;
   double real_sum = 0;
   bool is_real = false;
-  for (const yaml::Node& item : list) {
-    if (!item.is_number()) return fail("`sum` cannot add " + type_name_of(item));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Value value = list[i];
+    if (!value.is_node() || !value.node().is_number()) {
+      return fail("`sum` cannot add " + type_name_of(value));
+    }
+    const yaml::Node& item = value.node();
     if (item.is_real() && !is_real) {
       is_real = true;
       real_sum = static_cast<double>(whole);
@@ -117,24 +164,25 @@ Outcome sum(Arguments args, CallContext& context) {
 
 Outcome flatten_to(Arguments args, CallContext& context, std::int64_t depth) {
   if (depth < 0) return fail("the depth of `flatten` must not be negative");
-  std::vector<yaml::Node> flat(items(args[0]).begin(), items(args[0]).end());
-  // Documents nest to a bounded depth: the loop ends when no item is a list any more.
+  std::vector<Value> flat = copy(items(args[0]));
+  // Values nest to a bounded depth: the loop ends when no item is a list any more.
   bool nested = true;
   for (; depth > 0 && nested; --depth) {
     nested = false;
-    std::vector<yaml::Node> next;
-    for (const yaml::Node& item : flat) {
-      if (!context.charge(1 + item.items().size())) return exhausted();
-      if (item.is_list()) {
-        next.insert(next.end(), item.items().begin(), item.items().end());
-        nested = true;
-      } else {
+    std::vector<Value> next;
+    for (const Value& item : flat) {
+      const auto inner = ListView::of(item);
+      if (!context.charge(kStepsPerItem * (1 + (inner ? inner->size() : 0)))) return exhausted();
+      if (!inner) {
         next.push_back(item);
+        continue;
       }
+      nested = true;
+      for (std::size_t i = 0; i < inner->size(); ++i) next.push_back((*inner)[i]);
     }
     flat = std::move(next);
   }
-  return give(context.arena.list(flat));
+  return give_list(std::move(flat), context);
 }
 
 Type flattened_once(std::span<const Type> types) {
@@ -143,29 +191,36 @@ Type flattened_once(std::span<const Type> types) {
 }
 
 Outcome slice(Arguments args, CallContext& context) {
-  const Nodes list = items(args[0]);
+  const ListView list = items(args[0]);
   const std::int64_t begin = number(args[1]);
   const std::int64_t end = number(args[2]);
   if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > list.size()) {
     return fail("slice " + std::to_string(begin) + " to " + std::to_string(end) +
                 " is out of range, the list has " + std::to_string(list.size()) + " items");
   }
-  const auto part =
-      list.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-  if (!context.charge(part.size())) return exhausted();
-  return give(context.arena.list(part));
+  if (!context.charge(static_cast<std::uint64_t>(end - begin) * kStepsPerItem)) return exhausted();
+  std::vector<Value> part;
+  for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+    part.push_back(list[i]);
+  }
+  return give_list(std::move(part), context);
 }
 
 Outcome reverse(Arguments args, CallContext& context) {
-  if (!context.charge(items(args[0]).size())) return exhausted();
-  std::vector<yaml::Node> reversed(items(args[0]).rbegin(), items(args[0]).rend());
-  return give(context.arena.list(reversed));
+  const ListView list = items(args[0]);
+  if (!context.charge(list.size() * kStepsPerItem)) return exhausted();
+  std::vector<Value> reversed = copy(list);
+  std::reverse(reversed.begin(), reversed.end());
+  return give_list(std::move(reversed), context);
 }
 
 Outcome range(Arguments args, CallContext& context) {
   const std::int64_t count = number(args[0]);
   if (count < 0) return fail("`lists.range` of a negative number");
-  if (!context.charge(static_cast<std::uint64_t>(count))) return exhausted();
+  if (static_cast<std::uint64_t>(count) > kMostSteps ||
+      !context.charge(static_cast<std::uint64_t>(count) * kStepsPerItem)) {
+    return exhausted();
+  }
   std::vector<yaml::Node> numbers;
   numbers.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) numbers.push_back(yaml::Node::integer(i));
@@ -174,40 +229,99 @@ Outcome range(Arguments args, CallContext& context) {
 
 template <bool Last>
 Outcome position(Arguments args, CallContext& context) {
-  const Nodes list = items(args[0]);
-  if (!context.charge(list.size())) return exhausted();
+  const ListView list = items(args[0]);
   std::int64_t found = -1;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (!equal(list[i], args[1])) continue;
+    const auto same = context.equal(list[i], args[1]);
+    if (!same) return exhausted();
+    if (!*same) continue;
     found = static_cast<std::int64_t>(i);
     if (!Last) break;
   }
   return give(found);
 }
 
+template <bool Last>
+Outcome end_item(Arguments args, CallContext&) {
+  const ListView list = items(args[0]);
+  if (list.size() == 0) return give(Value(std::make_shared<const OptionalValue>()));
+  return give(Value(std::make_shared<const OptionalValue>(list[Last ? list.size() - 1 : 0])));
+}
+
+/// The contents of a list of optionals, without the empty ones.
+Outcome unwrap(Arguments args, CallContext& context) {
+  const ListView list = items(args[0]);
+  if (!context.charge(list.size() * kStepsPerItem)) return exhausted();
+  std::vector<Value> contents;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Value item = list[i];
+    const auto* optional = dynamic_cast<const OptionalValue*>(item.opaque());
+    if (optional == nullptr) return fail("an item is no optional but " + type_name_of(item));
+    if (optional->present) contents.push_back(optional->value);
+  }
+  return give_list(std::move(contents), context);
+}
+
+Type unwrapped_type(std::span<const Type> types) {
+  return Type::list(types[0].element().element());
+}
+
+/// Whether every item of `inner` is in `outer`; nothing when the steps run out.
+std::optional<bool> subset(const ListView& inner, const ListView& outer, CallContext& context) {
+  for (std::size_t i = 0; i < inner.size(); ++i) {
+    const auto found = among(inner[i], outer, context);
+    if (!found || !*found) return found;
+  }
+  return true;
+}
+
+Outcome give_answer(const std::optional<bool>& answer) {
+  return answer ? give(*answer) : exhausted();
+}
+
+Outcome sets_contains(Arguments args, CallContext& context) {
+  return give_answer(subset(items(args[1]), items(args[0]), context));
+}
+
+Outcome sets_equivalent(Arguments args, CallContext& context) {
+  const auto one = subset(items(args[1]), items(args[0]), context);
+  if (!one || !*one) return give_answer(one);
+  return give_answer(subset(items(args[0]), items(args[1]), context));
+}
+
+Outcome sets_intersects(Arguments args, CallContext& context) {
+  const ListView first = items(args[0]);
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto found = among(first[i], items(args[1]), context);
+    if (!found || *found) return give_answer(found);
+  }
+  return give(false);
+}
+
 Outcome merge(Arguments args, CallContext& context) {
-  const yaml::Node& left = args[0].node();
-  const yaml::Node& right = args[1].node();
-  if (!context.charge(left.size() + right.size())) return exhausted();
-  std::vector<yaml::Entry> merged;
-  for (const yaml::Entry& entry : left.entries()) {
-    const yaml::Node* other = right.find(entry.key);
-    merged.push_back({entry.key, other == nullptr ? entry.value : *other});
+  const MapView left = *MapView::of(args[0]);
+  const MapView right = *MapView::of(args[1]);
+  if (!context.charge((left.size() + right.size()) * kStepsPerItem)) return exhausted();
+  std::vector<MapEntry> merged;
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    const yaml::Node key = left.key(i);
+    if (!context.charge(right.find_cost(key))) return exhausted();
+    const auto other = right.find(key);
+    merged.push_back({key, other ? *other : left.value(i)});
   }
-  for (const yaml::Entry& entry : right.entries()) {
-    if (left.find(entry.key) == nullptr) merged.push_back(entry);
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const yaml::Node key = right.key(i);
+    if (!context.charge(left.find_cost(key))) return exhausted();
+    if (!left.find(key)) merged.push_back({key, right.value(i)});
   }
-  return give(context.arena.map(merged));
+  return give(make_map(std::move(merged), context.arena));
 }
 
 Type merged_type(std::span<const Type> types) {
-  if (types[0].is_dyn() || types[1].is_dyn()) return map();
   const auto value = [](const Type& type) {
     return type.kind() == TypeKind::map ? type.element() : Type::dyn();
   };
-  const bool same = value(types[0]).text() == value(types[1]).text();
-  return Type::map(types[0].key().text() == types[1].key().text() ? types[0].key() : dyn(),
-                   same ? value(types[0]) : dyn());
+  return Type::map(join(types[0].key(), types[1].key()), join(value(types[0]), value(types[1])));
 }
 
 }  // namespace
@@ -230,7 +344,15 @@ void add_lists(Functions& to) {
   method(to, "reverse", {list()}, list(), reverse, own_type);
   method(to, "indexOf", {list(), dyn()}, integer(), position<false>);
   method(to, "lastIndexOf", {list(), dyn()}, integer(), position<true>);
+  method(to, "first", {list()}, Type::optional(dyn()), end_item<false>, optional_element_type);
+  method(to, "last", {list()}, Type::optional(dyn()), end_item<true>, optional_element_type);
+  method(to, "unwrapOpt", {Type::list(Type::optional(dyn()))}, list(), unwrap, unwrapped_type);
+  function(to, "optional.unwrap", {Type::list(Type::optional(dyn()))}, list(), unwrap,
+           unwrapped_type);
   function(to, "lists.range", {integer()}, Type::list(integer()), range);
+  function(to, "sets.contains", {list(), list()}, boolean(), sets_contains);
+  function(to, "sets.equivalent", {list(), list()}, boolean(), sets_equivalent);
+  function(to, "sets.intersects", {list(), list()}, boolean(), sets_intersects);
   method(to, "merge", {map(), map()}, map(), merge, merged_type);
 }
 

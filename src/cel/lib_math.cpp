@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "cel/collections.hpp"
 #include "cel/evaluator.hpp"
 #include "cel/functions.hpp"
 #include "cel/opaque.hpp"
@@ -32,9 +33,11 @@ Outcome pick_argument(Arguments args, CallContext&) {
 
 template <int Sign>
 Outcome pick_item(Arguments args, CallContext& context) {
-  const auto items = args[0].node().items();
+  const ListView items = *ListView::of(args[0]);
   if (!context.charge(items.size())) return exhausted();
-  return pick<Sign>(std::vector<Value>(items.begin(), items.end()));
+  std::vector<Value> numbers;
+  for (std::size_t i = 0; i < items.size(); ++i) numbers.push_back(items[i]);
+  return pick<Sign>(numbers);
 }
 
 Type picked(std::span<const Type> types) {
@@ -55,6 +58,7 @@ void add_pick(Functions& to, const char* name) {
   any.params = {dyn()};
   any.variadic = true;
   any.pure = true;
+  any.views = true;
   any.result_of = picked;
   any.call = pick_argument<Sign>;
   to.add(std::move(any));

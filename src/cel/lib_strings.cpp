@@ -1,6 +1,4 @@
 // Tests on strings and the published strings extension. Positions count code points.
-#include <re2/re2.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -33,8 +31,16 @@ std::int64_t points_before(std::string_view subject, std::size_t bytes) {
   return static_cast<std::int64_t>(base::code_points(subject.substr(0, bytes)));
 }
 
-Outcome char_at(Arguments args, CallContext&) {
+/// Steps for looking for `part`. In the worst case it is compared at every place.
+std::uint64_t search_cost(std::string_view subject, std::string_view part) {
+  constexpr std::uint64_t kBytesPerStep = 1024;
+  return subject.size() / 64 +
+         std::uint64_t{subject.size()} * std::min(subject.size(), part.size()) / kBytesPerStep;
+}
+
+Outcome char_at(Arguments args, CallContext& context) {
   const std::string_view subject = text(args[0]);
+  if (!context.charge(subject.size() / 64)) return exhausted();
   const std::size_t at = utf8_offset(subject, number(args[1]));
   if (at == std::string_view::npos) return out_of_range(number(args[1]));
   if (at == subject.size()) return part({});
@@ -43,7 +49,7 @@ Outcome char_at(Arguments args, CallContext&) {
 
 Outcome index_of(Arguments args, CallContext& context) {
   const std::string_view subject = text(args[0]);
-  if (!context.charge(subject.size() / 8)) return exhausted();
+  if (!context.charge(search_cost(subject, text(args[1])))) return exhausted();
   const std::int64_t from = args.size() > 2 ? number(args[2]) : 0;
   const std::size_t start = utf8_offset(subject, from);
   if (start == std::string_view::npos) return out_of_range(from);
@@ -53,7 +59,7 @@ Outcome index_of(Arguments args, CallContext& context) {
 
 Outcome last_index_of(Arguments args, CallContext& context) {
   const std::string_view subject = text(args[0]);
-  if (!context.charge(subject.size() / 8)) return exhausted();
+  if (!context.charge(search_cost(subject, text(args[1])))) return exhausted();
   std::size_t start = std::string_view::npos;
   if (args.size() > 2) {
     start = utf8_offset(subject, number(args[2]));
@@ -93,6 +99,7 @@ Outcome replace(Arguments args, CallContext& context) {
   const std::string_view to = text(args[2]);
   std::int64_t left = args.size() > 3 ? number(args[3]) : -1;
   if (left < 0) left = std::numeric_limits<std::int64_t>::max();
+  if (!context.charge(search_cost(subject, from))) return exhausted();
   std::string out;
   std::size_t at = 0;
   while (left > 0) {
@@ -121,6 +128,7 @@ Outcome split(Arguments args, CallContext& context) {
   std::int64_t limit = args.size() > 2 ? number(args[2]) : -1;
   if (limit == 0) return give(context.arena.list({}));
   if (limit < 0) limit = std::numeric_limits<std::int64_t>::max();
+  if (!context.charge(search_cost(subject, separator))) return exhausted();
   std::vector<yaml::Node> parts;
   std::size_t at = 0;
   while (static_cast<std::int64_t>(parts.size()) + 1 < limit) {
@@ -130,7 +138,7 @@ Outcome split(Arguments args, CallContext& context) {
       if (found >= subject.size()) found = std::string_view::npos;
     }
     if (found == std::string_view::npos) break;
-    if (!context.charge(1)) return exhausted();
+    if (!context.charge(kStepsPerItem)) return exhausted();
     parts.push_back(yaml::Node::view(subject.substr(at, found - at)));
     at = found + separator.size();
   }
@@ -205,20 +213,8 @@ Outcome quote(Arguments args, CallContext& context) {
   return give_text(context, out + "\"");
 }
 
-Outcome matches(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
-  const std::string_view source = text(args[1]);
-  // Compiling is dear compared to everything else a call does.
-  if (!context.charge(100 + source.size() + subject.size() / 8)) return exhausted();
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  const re2::RE2 pattern(re2::StringPiece(source.data(), source.size()), options);
-  if (!pattern.ok()) return fail("the pattern is no regular expression: " + pattern.error());
-  return give(re2::RE2::PartialMatch(re2::StringPiece(subject.data(), subject.size()), pattern));
-}
-
 Outcome contains(Arguments args, CallContext& context) {
-  if (!context.charge(text(args[0]).size() / 64)) return exhausted();
+  if (!context.charge(search_cost(text(args[0]), text(args[1])))) return exhausted();
   return give(text(args[0]).find(text(args[1])) != std::string_view::npos);
 }
 
@@ -235,8 +231,6 @@ void add_strings(Functions& to) {
     const std::string_view end = text(args[1]);
     return give(subject.size() >= end.size() && subject.substr(subject.size() - end.size()) == end);
   });
-  both(to, "matches", {string(), string()}, boolean(), matches);
-
   method(to, "charAt", {string(), integer()}, string(), char_at);
   method(to, "indexOf", {string(), string()}, integer(), index_of);
   method(to, "indexOf", {string(), string(), integer()}, integer(), index_of);

@@ -5,7 +5,7 @@
 namespace gpuctl::cel {
 
 namespace {
-constexpr std::array<MacroShape, 17> kMacros = {{
+constexpr std::array<MacroShape, 20> kMacros = {{
     {"all", Macro::all, 1, 1},
     {"all", Macro::all, 2, 1},
     {"exists", Macro::exists, 1, 1},
@@ -23,6 +23,9 @@ constexpr std::array<MacroShape, 17> kMacros = {{
     {"transformMap", Macro::transform_map, 2, 2},
     {"transformMapEntry", Macro::transform_map_entry, 2, 1},
     {"transformMapEntry", Macro::transform_map_entry, 2, 2},
+    {"sortBy", Macro::sort_by, 1, 1},
+    {"optMap", Macro::opt_map, 1, 1},
+    {"optFlatMap", Macro::opt_flat_map, 1, 1},
 }};
 }  // namespace
 

@@ -1,4 +1,4 @@
-// The macros that loop over a list or a map.
+// The macros that loop over a list or a map, or look into an optional.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,9 @@ enum class Macro : std::uint8_t {
   transform_list,
   transform_map,
   transform_map_entry,
+  sort_by,
+  opt_map,
+  opt_flat_map,
 };
 
 /// One form of a macro: how many loop variables, and how many expressions after them.

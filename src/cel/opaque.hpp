@@ -2,7 +2,10 @@
 // stand with their functions.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,13 +39,33 @@ struct ValueList final : Opaque {
   const std::vector<Value> items;
 };
 
+struct MapEntry {
+  yaml::Node key;  // string, integer or boolean
+  Value value;
+};
+
+/// A map with values that no Node can hold.
+struct ValueMap final : Opaque {
+  explicit ValueMap(std::vector<MapEntry> values) : entries(std::move(values)) {}
+  std::string type_name() const override { return "map"; }
+  bool equals(const Opaque& other) const override;
+  const std::vector<MapEntry> entries;
+};
+
 /// CEL equality: numbers by value, maps regardless of order, different types are unequal.
 bool equal(const Value& a, const Value& b);
+/// The same, taking a step of `steps` for each pair of values looked at, because a small
+/// expression can build values that are huge when they are walked. Nothing when steps run out.
+std::optional<bool> equal(const Value& a, const Value& b, std::uint64_t& steps);
 
 /// The name CEL has for the type of a value: "int", "double", "null_type", "ip", ...
 std::string type_name_of(const Value& value);
 
-/// True when `name` is the name of a type that may stand in an expression (`int`, `list`, ...).
+/// What `type(value)` gives: the name above, or the one that published libraries gave the type
+/// ("net.IP", "google.protobuf.Duration").
+std::string published_type_name(const Value& value);
+
+/// True when `name` is the name of a type that may stand in an expression (`int`, `net.IP`, ...).
 bool is_type_name(std::string_view name);
 
 }  // namespace gpuctl::cel

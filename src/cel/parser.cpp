@@ -198,13 +198,12 @@ class Parser {
     const std::uint32_t begin = peek().begin;
     ExprPtr expr = primary();
     while (expr != nullptr) {
-      if (is("?") && is(".", 1)) return unsupported_optional();
       if (take(".")) {
         expr = after_dot(std::move(expr), begin);
       } else if (is("[")) {
-        if (is("?", 1)) return unsupported_optional();
         ++at_;
         auto index = node(ExprKind::index);
+        index->optional = take("?");
         index->children.push_back(std::move(expr));
         index->children.push_back(expression());
         if (index->children.back() == nullptr || !expect("]")) return nullptr;
@@ -219,7 +218,7 @@ class Parser {
   }
 
   ExprPtr after_dot(ExprPtr target, std::uint32_t begin) {
-    if (is("?")) return unsupported_optional();
+    const bool optional = take("?");
     const Token& token = peek();
     if (is("in")) return fail(token.begin, token.end, "`in` is an operator and no field name");
     if (token.kind != TokenKind::identifier && token.kind != TokenKind::quoted) {
@@ -233,13 +232,19 @@ class Parser {
     }
     ++at_;
     const bool call = token.kind == TokenKind::identifier && is("(");
+    if (call && optional) {
+      return fail(token.begin, token.end, "`.?` selects a field and calls no function",
+                  "call it on what is there: `x.optMap(v, v." + token.text + "(...))`");
+    }
     auto expr = node(call ? ExprKind::method : ExprKind::select);
     expr->text = token.text;
     expr->text_begin = token.begin;
     expr->text_end = token.end;
+    expr->optional = optional;
     expr->children.push_back(std::move(target));
     if (!call) return finish(std::move(expr), begin);
     if (!arguments(*expr)) return nullptr;
+    if (is_bind(*expr)) return bind(std::move(expr), begin);
     const std::uint32_t end = last_end();
     expr->begin = begin;
     expr->end = end;
@@ -247,6 +252,25 @@ class Parser {
       if (!make_macro(*expr, *shape)) return nullptr;
     }
     return finish(std::move(expr), begin);
+  }
+
+  /// `cel.bind(x, value, body)`, parsed as a method of `cel`.
+  static bool is_bind(const Expr& expr) {
+    const Expr& target = *expr.children[0];
+    return expr.text == "bind" && expr.children.size() == 4 && !target.absolute &&
+           target.kind == ExprKind::identifier && target.text == "cel";
+  }
+
+  ExprPtr bind(ExprPtr call, std::uint32_t begin) {
+    const Expr& name = *call->children[1];
+    if (name.kind != ExprKind::identifier || name.absolute) {
+      return fail(name.begin, name.end, "`cel.bind` wants a name here",
+                  "for example `cel.bind(gpus, pool.gpus, size(gpus) > 0)`");
+    }
+    call->variables.push_back({name.text, name.begin, name.end});
+    call->children.erase(call->children.begin(), call->children.begin() + 2);
+    call->kind = ExprKind::bind;
+    return finish(std::move(call), begin);
   }
 
   /// Turns `range.all(x, test)` from a call into a macro.
@@ -373,7 +397,8 @@ class Parser {
   }
 
   ExprPtr has(ExprPtr call, std::uint32_t begin) {
-    if (call->children.size() != 1 || call->children[0]->kind != ExprKind::select) {
+    if (call->children.size() != 1 || call->children[0]->kind != ExprKind::select ||
+        call->children[0]->optional) {
       return fail(begin, last_end(), "`has` wants one field selection",
                   "for example `has(pool.name)`; for an index: `\"key\" in map`");
     }
@@ -382,14 +407,21 @@ class Parser {
     return finish(std::move(select), begin);
   }
 
+  /// An item of a list or a key of a map, with its `?`.
+  bool entry(Expr& expr) {
+    const bool optional = take("?");
+    expr.children.push_back(expression());
+    if (expr.children.back() == nullptr) return false;
+    expr.children.back()->optional_entry = optional;
+    return true;
+  }
+
   ExprPtr list() {
     const std::uint32_t begin = peek().begin;
     take("[");
     auto expr = node(ExprKind::list);
     while (!is("]")) {
-      if (is("?")) return unsupported_optional();
-      expr->children.push_back(expression());
-      if (expr->children.back() == nullptr) return nullptr;
+      if (!entry(*expr)) return nullptr;
       if (!take(",")) break;
     }
     if (!is("]")) return fail_expected("`,` or `]`");
@@ -402,9 +434,7 @@ class Parser {
     take("{");
     auto expr = node(ExprKind::map);
     while (!is("}")) {
-      if (is("?")) return unsupported_optional();
-      expr->children.push_back(expression());
-      if (expr->children.back() == nullptr || !expect(":")) return nullptr;
+      if (!entry(*expr) || !expect(":")) return nullptr;
       expr->children.push_back(expression());
       if (expr->children.back() == nullptr) return nullptr;
       if (!take(",")) break;
@@ -424,11 +454,6 @@ class Parser {
     return fail(expr.begin, peek().end, "message construction `T{...}` is not supported",
                 "a map is written `{\"field\": value}`");
   }
-  ExprPtr unsupported_optional() {
-    return fail(peek().begin, peek().end, "optional syntax (`.?`, `[?`, `?:`) is not supported",
-                "write `has(a.b) ? a.b : fallback`");
-  }
-
   std::vector<Token> tokens_;
   std::vector<Problem>& problems_;
   std::size_t at_ = 0;

@@ -77,13 +77,15 @@ class Printer {
   void sequence(const Expr& expr, std::size_t from) {
     for (std::size_t i = from; i < expr.children.size(); ++i) {
       if (i != from) text += ", ";
+      if (expr.children[i]->optional_entry) text += "?";
       put(*expr.children[i]);
     }
   }
 
   void field(const Expr& expr) {
     put(*expr.children[0], kMember);
-    text += plain_name(expr.text) ? "." + expr.text : ".`" + expr.text + "`";
+    text += expr.optional ? ".?" : ".";
+    text += plain_name(expr.text) ? expr.text : "`" + expr.text + "`";
   }
 
   void body(const Expr& expr) {
@@ -116,7 +118,7 @@ class Printer {
         break;
       case ExprKind::index:
         put(*expr.children[0], kMember);
-        text += "[";
+        text += expr.optional ? "[?" : "[";
         put(*expr.children[1]);
         text += "]";
         break;
@@ -136,6 +138,11 @@ class Printer {
         text += "." + expr.text + "(";
         for (const Name& variable : expr.variables) text += variable.text + ", ";
         sequence(expr, 1);
+        text += ")";
+        break;
+      case ExprKind::bind:
+        text += "cel.bind(" + expr.variables[0].text + ", ";
+        sequence(expr, 0);
         text += ")";
         break;
       case ExprKind::unary:
@@ -168,6 +175,7 @@ class Printer {
         text += "{";
         for (std::size_t i = 0; i + 1 < expr.children.size(); i += 2) {
           if (i != 0) text += ", ";
+          if (expr.children[i]->optional_entry) text += "?";
           put(*expr.children[i]);
           text += ": ";
           put(*expr.children[i + 1]);
@@ -199,7 +207,9 @@ class Printer {
 
 std::string list_of(const Expr& expr, std::string head) {
   for (const Name& variable : expr.variables) head += " " + variable.text;
-  for (const ExprPtr& child : expr.children) head += " " + dump(*child);
+  for (const ExprPtr& child : expr.children) {
+    head += (child->optional_entry ? " ?" : " ") + dump(*child);
+  }
   return "(" + head + ")";
 }
 
@@ -226,17 +236,20 @@ std::string dump(const Expr& expr) {
     case ExprKind::identifier:
       return (expr.absolute ? "." : "") + expr.text;
     case ExprKind::select:
-      return "(. " + dump(*expr.children[0]) + " " + quote(expr.text) + ")";
+      return std::string(expr.optional ? "(.? " : "(. ") + dump(*expr.children[0]) + " " +
+             quote(expr.text) + ")";
     case ExprKind::has:
       return "(has " + dump(*expr.children[0]) + " " + quote(expr.text) + ")";
     case ExprKind::index:
-      return list_of(expr, "[]");
+      return list_of(expr, expr.optional ? "[?]" : "[]");
     case ExprKind::call:
       return list_of(expr, "call " + std::string(expr.absolute ? "." : "") + expr.text);
     case ExprKind::method:
       return list_of(expr, "method " + expr.text);
     case ExprKind::macro:
       return list_of(expr, "macro " + expr.text);
+    case ExprKind::bind:
+      return list_of(expr, "bind");
     case ExprKind::unary:
     case ExprKind::binary:
     case ExprKind::logic:

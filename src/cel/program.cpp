@@ -67,7 +67,8 @@ Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Ar
                  std::vector<yaml::Origin>* reads) {
   Evaluator evaluator(program, values, arena, reads);
   Outcome outcome;
-  if (!evaluator.run(program.code, outcome.value)) {
+  if (!evaluator.run(program.code, outcome.value) ||
+      (program.builds && !evaluator.charge_result(outcome.value))) {
     outcome.value = Value();
     outcome.error = std::move(evaluator.error());
   }

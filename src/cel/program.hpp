@@ -28,7 +28,7 @@ struct Problem {
 
 /// A fault at run time.
 struct EvalError {
-  enum class Kind : std::uint8_t { general, no_such_key, budget };
+  enum class Kind : std::uint8_t { general, no_such_key, out_of_range, budget };
   Kind kind = Kind::general;
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -50,14 +50,17 @@ struct CallContext {
   yaml::Arena& arena;
   /// Steps left of the evaluation's budget; nullptr when nobody counts.
   std::uint64_t* steps_left = nullptr;
-  /// Takes `steps` from the budget before work of that size (one step for a list item or eight
-  /// bytes of text). False when too few are left: then return an EvalError of kind budget.
+  /// Takes `steps` from the budget before work of that size (kStepsPerItem for an item of a
+  /// new list, one step for eight bytes of new text or for an item looked at). False when too few
+  /// are left: then return an EvalError of kind budget.
   bool charge(std::uint64_t steps) const {
     if (steps_left == nullptr) return true;
     if (*steps_left < steps) return false;
     *steps_left -= steps;
     return true;
   }
+  /// Equality of values of any size, charged; nothing when the steps run out.
+  std::optional<bool> equal(const Value& a, const Value& b) const;
 };
 
 /// A function that expressions may call. Overloads share a name and differ in parameters.
@@ -75,6 +78,9 @@ struct Function {
   /// Same arguments, same result: calls with constant arguments are made once, when compiling. An
   /// opaque result must not hold nodes.
   bool pure = false;
+  /// Looks at lists and maps through ListView and MapView, so that they may hold what no document
+  /// can. Other functions are only given lists and maps that are nodes.
+  bool views = false;
 };
 
 /// The functions an environment offers. standard() has the whole language and the documented
@@ -104,14 +110,20 @@ struct Variable {
 struct Environment {
   std::vector<Variable> variables;
   std::shared_ptr<const Functions> functions = Functions::standard();
+  /// Names are looked up in this namespace first, then in those around it: with "a.b" the name `x`
+  /// is `a.b.x`, `a.x` or `x`.
+  std::string container = {};
 };
 
 /// Longest text of an expression.
 inline constexpr std::size_t kMostExpressionBytes = 64 * 1024;
 /// Deepest nesting of an expression. A chain of `&&` or `||` counts once.
 inline constexpr std::size_t kMostExpressionDepth = 128;
-/// Budget of one evaluation: a step for every operation, list item, and eight bytes of new text.
+/// Budget of one evaluation: a step for every operation, for every item looked at, and for every
+/// eight bytes of new text or lists, which bounds the memory, too.
 inline constexpr std::uint64_t kMostSteps = 5'000'000;
+/// Steps for an item of a new list: its bytes, as for text.
+inline constexpr std::uint64_t kStepsPerItem = sizeof(yaml::Node) / 8;
 
 class Program;
 

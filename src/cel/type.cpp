@@ -49,7 +49,20 @@ bool accepts_within(const Type& wanted, const Type& given, int depth) {
       return given.kind() == wanted.kind();
   }
 }
+
+/// A part of a type; nullptr stands for dyn, and the one free type is shared.
+std::shared_ptr<const Type> part(Type type) {
+  static const auto free = std::make_shared<const Type>(Type::free());
+  if (type.is_free()) return free;
+  return type.is_dyn() ? nullptr : std::make_shared<const Type>(std::move(type));
+}
 }  // namespace
+
+Type Type::free() {
+  Type type;
+  type.free_ = true;
+  return type;
+}
 
 Type Type::simple(TypeKind kind) {
   Type type;
@@ -59,14 +72,14 @@ Type Type::simple(TypeKind kind) {
 
 Type Type::list(Type element) {
   Type type = simple(TypeKind::list);
-  if (!element.is_dyn()) type.element_ = std::make_shared<const Type>(std::move(element));
+  type.element_ = part(std::move(element));
   return type;
 }
 
 Type Type::map(Type key, Type element) {
   Type type = simple(TypeKind::map);
-  if (!key.is_dyn()) type.key_ = std::make_shared<const Type>(std::move(key));
-  if (!element.is_dyn()) type.element_ = std::make_shared<const Type>(std::move(element));
+  type.key_ = part(std::move(key));
+  type.element_ = part(std::move(element));
   return type;
 }
 
@@ -85,7 +98,7 @@ Type Type::opaque(std::string name) {
 
 Type Type::optional(Type element) {
   Type type = simple(TypeKind::optional);
-  if (!element.is_dyn()) type.element_ = std::make_shared<const Type>(std::move(element));
+  type.element_ = part(std::move(element));
   return type;
 }
 
@@ -130,6 +143,52 @@ std::string Type::text() const {
 
 bool Type::accepts(const Type& other) const {
   return accepts_within(*this, other, 0);
+}
+
+Type join(const Type& a, const Type& b) {
+  if (a.is_free()) return b;
+  if (b.is_free()) return a;
+  if (a.is_dyn() || b.is_dyn()) return Type::dyn();
+  // Values of these types may be null; the published checker has it so, too.
+  const auto nullable = [](const Type& type) {
+    return type.kind() == TypeKind::opaque || type.kind() == TypeKind::optional;
+  };
+  if (a.kind() == TypeKind::null && nullable(b)) return b;
+  if (b.kind() == TypeKind::null && nullable(a)) return a;
+  const bool a_map = a.kind() == TypeKind::map || a.kind() == TypeKind::object;
+  const bool b_map = b.kind() == TypeKind::map || b.kind() == TypeKind::object;
+  if (a_map && b_map) {
+    if (a.kind() == TypeKind::object && a.object() == b.object()) return a;
+    const auto element = [](const Type& type) {
+      return type.kind() == TypeKind::map ? type.element() : Type::dyn();
+    };
+    return Type::map(join(a.key(), b.key()), join(element(a), element(b)));
+  }
+  if (a.kind() != b.kind()) return Type::dyn();
+  switch (a.kind()) {
+    case TypeKind::list:
+      return Type::list(join(a.element(), b.element()));
+    case TypeKind::optional:
+      return Type::optional(join(a.element(), b.element()));
+    case TypeKind::opaque:
+      return a.name() == b.name() ? a : Type::dyn();
+    default:
+      return a;
+  }
+}
+
+bool has_dyn(const Type& type) {
+  switch (type.kind()) {
+    case TypeKind::dyn:
+      return true;
+    case TypeKind::list:
+    case TypeKind::optional:
+      return has_dyn(type.element());
+    case TypeKind::map:
+      return has_dyn(type.key()) || has_dyn(type.element());
+    default:
+      return false;
+  }
 }
 
 const Field* ObjectType::find(std::string_view field) const {

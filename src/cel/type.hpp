@@ -36,6 +36,8 @@ class Type {
  public:
   Type() = default;  // dyn
   static Type dyn() { return Type(); }
+  /// What an empty list holds: dyn, but gives way to any other type in join().
+  static Type free();
   static Type simple(TypeKind kind);
   static Type list(Type element);
   static Type map(Type key, Type element);
@@ -45,6 +47,7 @@ class Type {
 
   TypeKind kind() const { return kind_; }
   bool is_dyn() const { return kind_ == TypeKind::dyn; }
+  bool is_free() const { return free_; }
   /// Element of a list, value of a map, content of an optional; dyn otherwise.
   Type element() const;
   Type key() const;
@@ -59,6 +62,7 @@ class Type {
 
  private:
   TypeKind kind_ = TypeKind::dyn;
+  bool free_ = false;
   std::string name_;
   std::shared_ptr<const Type> element_;
   std::shared_ptr<const Type> key_;
@@ -78,5 +82,10 @@ struct ObjectType {
 
   const Field* find(std::string_view field) const;
 };
+
+/// The type that covers both; dyn when they have nothing in common.
+Type join(const Type& a, const Type& b);
+/// True when a value of this static type must be looked into at run time.
+bool has_dyn(const Type& type);
 
 }  // namespace gpuctl::cel

@@ -1,5 +1,6 @@
 #include "derive/derive.hpp"
 
+#include "cel/collections.hpp"
 #include "derive/codes.hpp"
 #include "derive/environment.hpp"
 #include "yaml/emit.hpp"
@@ -95,7 +96,7 @@ class Run {
         sink_
             .error(kFaultyRow, row.written.get("value").origin(),
                    "`" + row.text + "` cannot hold a value of this type")
-            .got(fresh->opaque()->type_name());
+            .got(cel::foreign_type(*fresh));
         return std::nullopt;
       }
       chosen = fresh->node();

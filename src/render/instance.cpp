@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "cel/collections.hpp"
 #include "render/body.hpp"
 #include "render/codes.hpp"
 #include "render/overrides.hpp"
@@ -62,7 +63,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
       if (!made || made->is_omit()) return std::nullopt;
       if (!made->is_node()) {
         cel::EvalError error;
-        error.message = "a document cannot hold a value of type " + made->opaque()->type_name();
+        error.message = "a document cannot hold a value of type " + cel::foreign_type(*made);
         if (!fault_) fault_ = Fault{std::move(error), piece.text.parts.front().expression};
         return std::nullopt;
       }

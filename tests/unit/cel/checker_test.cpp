@@ -80,7 +80,7 @@ TEST(Checker, InfersTypes) {
       {"true ? 1 : 2", "int"},
       {"true ? 'a' : omit()", "dyn"},
       {"true ? 'a' : null", "dyn"},
-      {"true ? pool.mig : {}", "map(dyn, dyn)"},
+      {"true ? pool.mig : {}", "map(string, dyn)"},
       {"size(names)", "int"},
       {"names.size()", "int"},
       {"names.distinct()", "list(string)"},

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "cel/collections.hpp"
 #include "cel/opaque.hpp"
 #include "cel/program.hpp"
 #include "yaml/emit.hpp"
@@ -44,9 +45,12 @@ class Evaluate : public testing::Test {
     return evaluate(*program, values, arena);
   }
 
-  /// JSON of the value, or `type!` for an opaque one, or `error: ...`.
+  /// JSON of the value, or `type!` for an opaque one, or `error: ...` or `problem: ...`.
   std::string show(const std::string& text) {
-    const Outcome outcome = run(text);
+    std::vector<Problem> problems;
+    const auto program = compile(text, environment, problems);
+    if (program == nullptr) return "problem: " + problems.front().message;
+    const Outcome outcome = evaluate(*program, values, arena);
     if (!outcome.ok()) return "error: " + outcome.error->message;
     if (!outcome.value.is_node()) return type_name_of(outcome.value) + "!";
     return yaml::emit_json(outcome.value.node());
@@ -215,7 +219,109 @@ TEST_F(Evaluate, HandlesListsOfOpaqueValues) {
   EXPECT_EQ(show("[ip('10.0.0.1')].size() == 1 || true"), "true");
   EXPECT_EQ(show("ip('10.0.0.1') in ['10.0.0.1'].map(i, ip(i))"), "true");
   EXPECT_EQ(show("([ip('10.0.0.1')] + [ip('10.0.0.2')])[1] == ip('10.0.0.2')"), "true");
-  EXPECT_EQ(show("{'a': ip('::1')}"), "error: a map cannot hold a value of type ip");
+  EXPECT_EQ(show("[ip('::1'), ip('::2'), ip('::1')].distinct().size()"), "2");
+  EXPECT_EQ(show("[ip('::1'), ip('::2')].indexOf(ip('::2'))"), "1");
+  EXPECT_EQ(show("[[ip('::1')], [ip('::2')]].flatten().slice(1, 2)[0] == ip('::2')"), "true");
+  EXPECT_EQ(show("[duration('2h'), duration('1h')].sort()[0] == duration('1h')"), "true");
+  EXPECT_EQ(show("[duration('2h'), duration('30m')].sum() == duration('150m')"), "true");
+  EXPECT_EQ(show("[duration('2h'), 1].sum()"), "error: `sum` cannot add int");
+  EXPECT_EQ(show("[duration('2h'), duration('30m')].min() == duration('30m')"), "true");
+  EXPECT_EQ(show("[ip('::1'), ip('::2')].sort()"), "error: `sort` cannot order ip and ip");
+}
+
+TEST_F(Evaluate, HandlesMapsOfOpaqueValues) {
+  EXPECT_EQ(show("{'a': ip('::1')}.a == ip('::1')"), "true");
+  EXPECT_EQ(show("{'a': ip('::1')}['a'].family()"), "6");
+  EXPECT_EQ(show("{'a': ip('::1'), 'b': 'text'}.b"), "\"text\"");
+  EXPECT_EQ(show("has({'a': ip('::1')}.a) && !has({'a': ip('::1')}.b)"), "true");
+  EXPECT_EQ(show("{'a': ip('::1')}.b"), "error: no such key `b`");
+  EXPECT_EQ(show("'a' in {'a': ip('::1')}"), "true");
+  EXPECT_EQ(show("{'a': ip('::1')}.all(k, v, k == 'a' && v.isLoopback())"), "true");
+  EXPECT_EQ(show("['::1'].transformMap(i, t, ip(t))[0].isLoopback()"), "true");
+  EXPECT_EQ(show("{'a': 1}.merge({'b': ip('::1')}).size()"), "2");
+  EXPECT_EQ(show("{'a': ip('::1'), 'b': 1} == {'b': 1, 'a': ip('0::1')}"), "true");
+  EXPECT_EQ(show("{'a': ip('::1')} == {'a': ip('::2')}"), "false");
+  EXPECT_EQ(show("{'a': ip('::1')} == {'a': dyn(1)}"), "false");
+  EXPECT_EQ(show("{1: ip('::1'), 1: ip('::2')}"), "error: repeated key 1");
+  // What a document cannot hold is named.
+  EXPECT_EQ(foreign_type(run("{'a': [1, {'b': ip('::1')}]}").value), "ip");
+  EXPECT_EQ(foreign_type(run("[optional.none()]").value), "optional");
+}
+
+TEST_F(Evaluate, KnowsOptionals) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"pool.?name.orValue('none')", "\"a100\""},
+      {"{'a': 1}.?b.orValue(2)", "2"},
+      {"[1, 2][?5].hasValue()", "false"},
+      {"[1, 2][?-1].hasValue()", "false"},
+      {"[1, 2][?1].value()", "2"},
+      {"{'a': {'b': 1}}.?a.b.value()", "1"},
+      {"{'a': {'b': 1}}.?a.c.hasValue()", "false"},
+      {"{'a': [1]}.?a[0].value() + {'a': [1]}.?a[?7].orValue(3)", "4"},
+      {"has({'a': {'b': 1}}.?a.b)", "true"},
+      {"has({}.?a.b)", "false"},
+      {"{'a': 1}.?a.b", "problem: cannot select field `b` of int"},
+      {"{'a': 1}.?a[0]", "problem: cannot index int"},
+      {"dyn(1).?a", "error: cannot select field `a` of int"},
+      {"[1][?'a']", "problem: the index of a list must be int, not string"},
+      {"[?optional.of(1), ?optional.none(), 2]", "[1,2]"},
+      {"[?dyn(1)]", "error: what follows `?` must be optional, not int"},
+      {"[?1]", "problem: what follows `?` must be optional, not int"},
+      {"{?'a': optional.none(), ?'b': optional.of(1), 'c': 2}", "{\"b\":1,\"c\":2}"},
+      {"{?'a': 1}", "problem: what follows `?` must be optional, not int"},
+      {"optional.of(1).orValue(1 / 0)", "1"},
+      {"optional.none().orValue(1 / 0)", "error: division by zero"},
+      {"optional.of(1).or(dyn(2)).value()", "1"},
+      {"optional.none().or(dyn(2))", "error: `or` wants an optional, not int"},
+      {"optional.of(1).orValue('a')", "problem: `orValue` wants int here, not string"},
+      {"optional.of(1).or(optional.of('a'))", "problem: `or` wants int here, not string"},
+      {"dyn(1).orValue(2)", "error: `orValue` wants an optional, not int"},
+      {"optional.of(20).optMap(v, v + 1).value()", "21"},
+      {"optional.none().optMap(v, v + 1).hasValue()", "false"},
+      {"optional.of({'a': 1}).optFlatMap(v, v.?a).value()", "1"},
+      {"optional.of(1).optFlatMap(v, v)",
+       "problem: the body of `optFlatMap` must be optional, not int"},
+      {"optional.of(1).optFlatMap(v, dyn(v))",
+       "error: the body of `optFlatMap` must be optional, not int"},
+      {"dyn(1).optMap(v, v)", "error: `optMap` wants an optional, not int"},
+      {"[1].optMap(v, v)", "problem: `optMap` wants an optional, not list(int)"},
+      {"[optional.of(1), optional.none()].unwrapOpt() + optional.unwrap([optional.of(2)])",
+       "[1,2]"},
+      {"[[], {}, '', 0, 0.0, false, null].exists(x, optional.ofNonZeroValue(x).hasValue())",
+       "false"},
+      {"[[0], {1: 1}, ' ', 1, 0.1, true].all(x, optional.ofNonZeroValue(x).hasValue())", "true"},
+      {"[].first().hasValue() || [].last().hasValue()", "false"},
+      {"[1, 2].first().value() - [1, 2].last().value()", "-1"},
+      {"type(optional.none()) == optional_type", "true"},
+      {"cel.bind(o, facts.?none, o.hasValue() ? o.value() : 'x')", "\"x\""},
+  };
+  for (const auto& [text, expected] : cases) EXPECT_EQ(show(text), expected) << text;
+}
+
+TEST_F(Evaluate, BindsNames) {
+  EXPECT_EQ(show("cel.bind(x, 2, x * x)"), "4");
+  EXPECT_EQ(show("cel.bind(x, 2, cel.bind(y, x + 1, x * y)) + cel.bind(x, 10, x)"), "16");
+  EXPECT_EQ(show("[1, 2].map(i, cel.bind(j, i * 10, [1].map(k, i + j + k)[0]))"), "[12,23]");
+  EXPECT_EQ(show("cel.bind(pool, 1, pool)"), "1");
+  EXPECT_EQ(show("cel.bind(x, 1 / 0, true || x == 1)"), "error: division by zero");
+  EXPECT_EQ(show("cel.bind(x, 1, y)"), "problem: undeclared name `y`");
+  EXPECT_EQ(show("cel.bind(x, 1, 2) + x"), "problem: undeclared name `x`");
+  EXPECT_EQ(show("cel.block([1], 2)"), "problem: `cel.block` is not supported");
+}
+
+TEST_F(Evaluate, SortsByKeys) {
+  EXPECT_EQ(show("['ccc', 'a', 'bb'].sortBy(s, size(s))"), "[\"a\",\"bb\",\"ccc\"]");
+  EXPECT_EQ(show("[3, 1, 2].sortBy(x, -x)"), "[3,2,1]");
+  EXPECT_EQ(show("['b1', 'a2', 'b0', 'a1'].sortBy(s, s.charAt(0))"),
+            "[\"a2\",\"a1\",\"b1\",\"b0\"]");
+  EXPECT_EQ(show("['2h', '30m'].sortBy(t, duration(t))[0]"), "\"30m\"");
+  EXPECT_EQ(show("['::2', '::1'].map(t, ip(t)).sortBy(i, string(i))[0] == ip('::1')"), "true");
+  EXPECT_EQ(show("[].sortBy(x, x)"), "[]");
+  EXPECT_EQ(show("[1, 2].sortBy(x, [x])"), "problem: `sortBy` cannot order list(int)");
+  EXPECT_EQ(show("[1, 'a'].sortBy(x, x)"), "error: `sortBy` cannot order keys of type string");
+  EXPECT_EQ(show("[1.0].sortBy(x, 0.0 / 0.0)"), "error: `sortBy` cannot order NaN");
+  EXPECT_EQ(show("{'a': 1}.sortBy(x, x)"), "problem: `sortBy` wants a list, not map(string, int)");
+  EXPECT_EQ(show("dyn({'a': 1}).sortBy(x, x)"), "error: `sortBy` wants a list, not map");
 }
 
 TEST_F(Evaluate, ResultsOutliveTheProgram) {
@@ -231,7 +337,17 @@ TEST_F(Evaluate, ResultsOutliveTheProgram) {
                          "dyn('some text that lives in the program')",
                          "optional.of(['some text that lives in the program']).value()",
                          "optional.none().orValue('some text that lives in the program')",
-                         "format.uuid().validate('x').value()"};
+                         "format.uuid().validate('x').value()",
+                         "{'a': ip('::1'), 'b': 'some text that lives in the program'}.b",
+                         "{'a': 'some text that lives in the program'}.?a.value()",
+                         "['some text that lives in the program'][?0].value()",
+                         "['some text that lives in the program'].first().value()",
+                         "cel.bind(x, ['some text that lives in the program'], x[0])",
+                         "optional.of(['some text that lives here']).optMap(x, x[0]).value()",
+                         "['some text that lives in the program'].sortBy(x, 1)",
+                         "'some text that lives in the program'.find('text that.*')",
+                         "'some text that lives in the program'.findAll('[a-z]+')",
+                         "[?optional.of('some text that lives in the program')]"};
   std::vector<Outcome> outcomes;
   for (const char* text : texts) outcomes.push_back(run(text));
   for (const Outcome& outcome : outcomes) {
@@ -248,6 +364,17 @@ TEST_F(Evaluate, StopsAtTheBudget) {
   for (int i = 0; i < 40; ++i) doubled += ".map(x, x + x)";
   std::string lists = "[[1, 2]]";
   for (int i = 0; i < 40; ++i) lists += ".map(x, x + x)";
+  // `x` is a list of twice the same list of twice the same list and so on.
+  const auto bound = [](const std::string& body) {
+    constexpr int kDeep = 50;
+    std::string text = body;
+    for (int i = 0; i < kDeep; ++i) {
+      const std::string name = i == 0 ? "x" : "y" + std::to_string(i);
+      const std::string part = i + 1 == kDeep ? "1" : "y" + std::to_string(i + 1);
+      text = "cel.bind(" + name + ", [" + part + ", " + part + "], " + text + ")";
+    }
+    return text;
+  };
   const std::string hungry[] = {
       nested,
       doubled,
@@ -256,6 +383,18 @@ TEST_F(Evaluate, StopsAtTheBudget) {
       "lists.range(100000).map(x, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa').join().replace('a', "
       "'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb')",
       "lists.range(100000).distinct().size() > 0",
+      "lists.range(100000).all(i, lists.range(i).size() == i)",
+      // Small to build, huge when walked: compared, written out, put into text.
+      bound("x == x"),
+      bound("x"),
+      bound("[x, ip('::1')]"),
+      bound("optional.of(x)"),
+      bound("'%s'.format([x])"),
+      bound("[x].indexOf(x)"),
+      bound("x in [[x], x]"),
+      // Text searched for text, in the worst case.
+      "cel.bind(a, lists.range(500000).map(i, 'a').join(), a.contains(a.substring(1) + 'b'))",
+      "cel.bind(a, lists.range(500000).map(i, 'a').join(), a.split(a.substring(9) + 'b').size())",
   };
   for (const std::string& text : hungry) {
     const Outcome outcome = run(text);

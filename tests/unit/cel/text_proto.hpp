@@ -67,7 +67,16 @@ class ProtoReader {
     }
   }
 
+  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
   ProtoMessage fields(char close) {
+    if (++depth_ > kDeepest) fail("messages nested too deep");
+    ProtoMessage message = fields_within(close);
+    --depth_;
+    return message;
+  }
+
+  ProtoMessage fields_within(char close) {
     ProtoMessage message;
     while (true) {
       skip();
@@ -81,7 +90,7 @@ class ProtoReader {
       if (at_ >= text_.size()) fail("a field without value");
       if (text_[at_] == '[') {  // a repeated field in short form
         ++at_;
-        for (skip(); text_[at_] != ']'; skip()) {
+        for (skip(); peek() != ']'; skip()) {
           ProtoField item{field.name, {}, false, nullptr};
           value(item);
           message.fields.push_back(std::move(item));
@@ -96,8 +105,9 @@ class ProtoReader {
 
   std::string name() {
     const std::size_t begin = at_;
-    if (text_[at_] == '[') {  // [type.googleapis.com/...]
+    if (peek() == '[') {  // [type.googleapis.com/...]
       while (at_ < text_.size() && text_[at_] != ']') ++at_;
+      if (at_ >= text_.size()) fail("a name without `]`");
       ++at_;
     } else {
       while (at_ < text_.size() &&
@@ -110,7 +120,7 @@ class ProtoReader {
   }
 
   void value(ProtoField& field) {
-    const char c = text_[at_];
+    const char c = peek();
     if (c == '{' || c == '<') {
       ++at_;
       const char close = c == '{' ? '}' : '>';
@@ -132,11 +142,13 @@ class ProtoReader {
            std::string_view(" \n\t\r,;}>]#").find(text_[at_]) == std::string_view::npos) {
       ++at_;
     }
+    if (at_ == begin) fail("no value");
     field.scalar = std::string(text_.substr(begin, at_ - begin));
   }
 
   std::uint32_t digits(int base, std::size_t most) {
     std::uint32_t value = 0;
+    const std::size_t begin = at_;
     for (std::size_t i = 0; i < most && at_ < text_.size(); ++i) {
       const char c = text_[at_];
       int digit = -1;
@@ -147,6 +159,7 @@ class ProtoReader {
       value = value * static_cast<std::uint32_t>(base) + static_cast<std::uint32_t>(digit);
       ++at_;
     }
+    if (at_ == begin) fail("an escape without digits");
     return value;
   }
 
@@ -178,7 +191,7 @@ class ProtoReader {
         continue;
       }
       ++at_;
-      const char c = text_[at_];
+      const char c = peek();
       static constexpr std::string_view kLetters = "abfnrtv\\?\"'";
       static constexpr std::string_view kMeanings = "\a\b\f\n\r\t\v\\?\"'";
       if (const std::size_t known = kLetters.find(c); known != std::string_view::npos) {
@@ -201,8 +214,10 @@ class ProtoReader {
     return out;
   }
 
+  static constexpr int kDeepest = 200;
   std::string_view text_;
   std::size_t at_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace gpuctl::test

@@ -1,0 +1,121 @@
+// matches, and find and findAll of the Kubernetes regex library.
+#include <re2/re2.h>
+
+#include <limits>
+
+#include "cel/functions.hpp"
+#include "cel/pattern.hpp"
+#include "cel/utf8.hpp"
+
+namespace gpuctl::cel {
+
+std::shared_ptr<const re2::RE2> compile_pattern(std::string_view pattern, std::string& fault) {
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMostPatternBytes);
+  auto compiled =
+      std::make_shared<const re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
+  if (compiled->ok()) return compiled;
+  fault = compiled->error_code() == re2::RE2::ErrorPatternTooLarge
+              ? "the pattern is too large when its repetitions are written out"
+              : "the pattern is no regular expression: " + compiled->error();
+  return nullptr;
+}
+
+std::uint64_t pattern_cost(const re2::RE2* pattern) {
+  constexpr std::uint64_t kTooLarge = 100'000;
+  constexpr std::uint64_t kStatesPerStep = 4;
+  return pattern == nullptr
+             ? kTooLarge
+             : 100 + static_cast<std::uint64_t>(pattern->ProgramSize()) / kStatesPerStep;
+}
+
+std::uint64_t match_cost(const re2::RE2& pattern, std::size_t bytes) {
+  // Without room for its automaton RE2 follows all states of the program for each byte.
+  constexpr std::uint64_t kStatesPerStep = 512;
+  return bytes / 8 + bytes * static_cast<std::uint64_t>(pattern.ProgramSize()) / kStatesPerStep;
+}
+
+namespace lib {
+
+namespace {
+
+std::string_view text(const Value& value) {
+  return value.node().as_string();
+}
+
+/// Calls `use` with the compiled pattern of args[1].
+template <typename Use>
+Outcome with_pattern(Arguments args, CallContext& context, const Use& use) {
+  if (!context.charge(text(args[1]).size())) return exhausted();
+  std::string fault;
+  const auto pattern = compile_pattern(text(args[1]), fault);
+  if (!context.charge(pattern_cost(pattern.get()))) return exhausted();
+  if (pattern == nullptr) return fail(std::move(fault));
+  if (!context.charge(match_cost(*pattern, text(args[0]).size()))) return exhausted();
+  return use(*pattern);
+}
+
+/// The first match at or after `from`; data() is null when there is none.
+re2::StringPiece match_from(const re2::RE2& pattern, std::string_view subject, std::size_t from) {
+  re2::StringPiece match;
+  pattern.Match(re2::StringPiece(subject.data(), subject.size()), from, subject.size(),
+                re2::RE2::UNANCHORED, &match, 1);
+  return match;
+}
+
+Outcome matches(Arguments args, CallContext& context) {
+  const std::string_view subject = text(args[0]);
+  return with_pattern(args, context, [&](const re2::RE2& pattern) {
+    return give(re2::RE2::PartialMatch(re2::StringPiece(subject.data(), subject.size()), pattern));
+  });
+}
+
+Outcome find(Arguments args, CallContext& context) {
+  return with_pattern(args, context, [&](const re2::RE2& pattern) {
+    const re2::StringPiece match = match_from(pattern, text(args[0]), 0);
+    return give(yaml::Node::view({match.data(), match.size()}));
+  });
+}
+
+/// Matches from left to right; an empty one right after another match does not count.
+Outcome find_all(Arguments args, CallContext& context) {
+  const std::string_view subject = text(args[0]);
+  std::int64_t left = args.size() > 2 ? args[2].node().as_integer() : -1;
+  if (left < 0) left = std::numeric_limits<std::int64_t>::max();
+  return with_pattern(args, context, [&](const re2::RE2& pattern) {
+    std::vector<yaml::Node> found;
+    std::size_t at = 0;
+    const char* last_end = nullptr;
+    while (left > 0 && at <= subject.size()) {
+      if (!context.charge(kStepsPerItem + match_cost(pattern, 8))) return exhausted();
+      const re2::StringPiece match = match_from(pattern, subject, at);
+      if (match.data() == nullptr) break;
+      const char* const end = match.data() + match.size();
+      const bool empty = end == subject.data() + at;
+      if (!empty || match.data() != last_end) {
+        found.push_back(yaml::Node::view({match.data(), match.size()}));
+        --left;
+      }
+      if (empty) {
+        at += at < subject.size() ? utf8_length(subject[at]) : 1;
+      } else {
+        at = static_cast<std::size_t>(end - subject.data());
+      }
+      last_end = end;
+    }
+    return give(context.arena.list(found));
+  });
+}
+
+}  // namespace
+
+void add_regex(Functions& to) {
+  both(to, "matches", {string(), string()}, boolean(), matches);
+  method(to, "find", {string(), string()}, string(), find);
+  method(to, "findAll", {string(), string()}, Type::list(string()), find_all);
+  method(to, "findAll", {string(), string(), integer()}, Type::list(string()), find_all);
+}
+
+}  // namespace lib
+}  // namespace gpuctl::cel
