@@ -23,7 +23,7 @@ struct Duration final : Opaque {
 /// Reads `1h30m`, `-2.5s`, `100ms` (units ns, us, ms, s, m, h); nothing when it is no duration or
 /// does not fit 64 bits of nanoseconds.
 std::optional<std::int64_t> parse_duration(std::string_view text);
-/// Seconds with as many decimals as needed: `90s`, `0.5s`.
+/// Seconds as the shortest double: `90s`, `0.5s`.
 std::string duration_text(std::int64_t nanoseconds);
 
 }  // namespace gpuctl::cel

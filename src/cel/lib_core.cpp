@@ -16,25 +16,73 @@ namespace gpuctl::cel {
 std::string double_text(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "+Inf" : "-Inf";
-  // Shortest digits; an exponent below 1e-4 and from 1e21 on, as the published implementation
-  // prints it.
+  // Shortest digits; an exponent below 1e-4 and from 1e6 on, unless more digits need no exponent:
+  // `%g` as the published implementation prints it.
   std::array<char, 400> buffer{};
-  const double size = std::fabs(value);
-  const auto format = value != 0 && (size < 1e-4 || size >= 1e21) ? std::chars_format::scientific
-                                                                  : std::chars_format::fixed;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format).ptr;
-  return {buffer.data(), end};
+  const auto print = [&](std::chars_format format) {
+    return std::string_view(
+        buffer.data(),
+        static_cast<std::size_t>(
+            std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format).ptr -
+            buffer.data()));
+  };
+  const std::string_view scientific = print(std::chars_format::scientific);
+  const std::size_t e = scientific.find('e');
+  int exponent = 0;
+  const std::size_t digits = scientific[e + 1] == '+' ? e + 2 : e + 1;
+  std::from_chars(scientific.data() + digits, scientific.data() + scientific.size(), exponent);
+  constexpr int kLeast = -4;
+  constexpr int kMost = 6;
+  if (exponent < kLeast || exponent >= kMost) return std::string(scientific);
+  return std::string(print(std::chars_format::fixed));
 }
+
+namespace {
+
+/// True when a decimal number, whose notation is valid, lies between -1 and 1.
+bool is_fraction(std::string_view text) {
+  const std::size_t e = std::min(text.find_first_of("eE"), text.size());
+  std::int64_t exponent = 0;
+  if (e < text.size()) {
+    std::string_view digits = text.substr(e + 1);
+    if (digits.front() == '+') digits.remove_prefix(1);
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    if (read.ec != std::errc()) return digits.front() == '-';
+  }
+  const std::size_t first = text.find_first_of("123456789");
+  const std::size_t point = std::min(text.find('.'), e);
+  if (first >= e) return true;
+  const auto place = static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first);
+  return place + exponent <= 0;
+}
+
+}  // namespace
 
 std::optional<double> parse_double(std::string_view text) {
   std::string_view digits = text;
-  if (!digits.empty() && digits.front() == '+') digits.remove_prefix(1);
-  if (digits.empty() || (digits.size() != text.size() && digits.front() == '-'))
-    return std::nullopt;
+  const bool negative = !digits.empty() && digits.front() == '-';
+  if (negative || (!digits.empty() && digits.front() == '+')) digits.remove_prefix(1);
+  if (digits.empty()) return std::nullopt;
   double value = 0;
-  const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (result.ec != std::errc() || result.ptr != digits.data() + digits.size()) return std::nullopt;
-  return value;
+  const std::string word = base::to_lower(digits);
+  if (word == "inf" || word == "infinity") {
+    value = std::numeric_limits<double>::infinity();
+  } else if (word == "nan" && digits.size() == text.size()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  } else {
+    if (digits.front() != '.' && (digits.front() < '0' || digits.front() > '9')) {
+      return std::nullopt;
+    }
+    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (result.ptr != digits.data() + digits.size()) return std::nullopt;
+    if (result.ec == std::errc::result_out_of_range) {
+      if (!is_fraction(digits)) return std::nullopt;
+      value = 0;
+    } else if (result.ec != std::errc()) {
+      return std::nullopt;
+    }
+  }
+  return negative ? -value : value;
 }
 
 std::optional<std::int64_t> parse_int(std::string_view text) {

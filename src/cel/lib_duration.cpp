@@ -1,6 +1,7 @@
 // Durations, as far as rules of published CRDs compare them.
+#include <algorithm>
 #include <array>
-#include <limits>
+#include <charconv>
 
 #include "base/text.hpp"
 #include "cel/duration.hpp"
@@ -29,6 +30,8 @@ bool is_digit(char c) {
 }  // namespace
 
 std::optional<std::int64_t> parse_duration(std::string_view text) {
+  // As Go reads durations, whose texts these are: magnitudes without sign, fractions as doubles.
+  constexpr std::uint64_t kLimit = std::uint64_t{1} << 63;
   bool negative = false;
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) {
     negative = text.front() == '-';
@@ -36,63 +39,60 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
   }
   if (text == "0") return 0;
   if (text.empty()) return std::nullopt;
-  std::int64_t total = 0;  // negative, because that side reaches one further
+  std::uint64_t total = 0;
   while (!text.empty()) {
-    std::int64_t whole = 0;
-    std::int64_t fraction = 0;
-    std::int64_t scale = 1;
+    std::uint64_t whole = 0;
     std::size_t at = 0;
     for (; at < text.size() && is_digit(text[at]); ++at) {
-      if (__builtin_mul_overflow(whole, 10, &whole) ||
-          __builtin_add_overflow(whole, text[at] - '0', &whole)) {
-        return std::nullopt;
-      }
+      if (whole > kLimit / 10) return std::nullopt;
+      whole = whole * 10 + static_cast<std::uint64_t>(text[at] - '0');
+      if (whole > kLimit) return std::nullopt;
     }
     std::size_t digits = at;
+    std::uint64_t fraction = 0;
+    double scale = 1;
     if (at < text.size() && text[at] == '.') {
+      bool full = false;  // further digits are below what counts
       for (++at; at < text.size() && is_digit(text[at]); ++at, ++digits) {
-        if (scale >= 1'000'000'000'000'000) continue;  // below what counts
-        fraction = fraction * 10 + (text[at] - '0');
+        full = full || fraction > (kLimit - 1) / 10;
+        const std::uint64_t next = fraction * 10 + static_cast<std::uint64_t>(text[at] - '0');
+        full = full || next > kLimit;
+        if (full) continue;
+        fraction = next;
         scale *= 10;
       }
     }
     if (digits == 0) return std::nullopt;
     text.remove_prefix(at);
-    const Unit* unit = nullptr;
-    for (const Unit& candidate : kUnits) {
-      if (text.substr(0, candidate.name.size()) == candidate.name) {
-        unit = &candidate;
-        break;
-      }
-    }
-    if (unit == nullptr) return std::nullopt;
+    const auto unit = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& candidate) {
+      return text.substr(0, candidate.name.size()) == candidate.name;
+    });
+    if (unit == kUnits.end()) return std::nullopt;
     text.remove_prefix(unit->name.size());
-    std::int64_t part = 0;
-    if (__builtin_mul_overflow(whole, unit->nanoseconds, &part)) return std::nullopt;
-    const double below = static_cast<double>(fraction) *
-                         (static_cast<double>(unit->nanoseconds) / static_cast<double>(scale));
-    if (__builtin_add_overflow(part, static_cast<std::int64_t>(below), &part) ||
-        __builtin_sub_overflow(total, part, &total)) {
-      return std::nullopt;
+    if (whole > kLimit / static_cast<std::uint64_t>(unit->nanoseconds)) return std::nullopt;
+    whole *= static_cast<std::uint64_t>(unit->nanoseconds);
+    if (fraction > 0) {
+      whole += static_cast<std::uint64_t>(static_cast<double>(fraction) *
+                                          (static_cast<double>(unit->nanoseconds) / scale));
     }
+    if (whole > kLimit) return std::nullopt;
+    total += whole;
+    if (total > kLimit) return std::nullopt;
   }
-  if (negative) return total;
-  if (total == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
-  return -total;
+  if (negative) return static_cast<std::int64_t>(0 - total);
+  if (total == kLimit) return std::nullopt;
+  return static_cast<std::int64_t>(total);
 }
 
 std::string duration_text(std::int64_t nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  std::string text = std::to_string(nanoseconds / kSecond);
-  if (nanoseconds < 0 && nanoseconds > -kSecond) text = "-0";
-  std::int64_t rest = nanoseconds % kSecond;
-  if (rest < 0) rest = -rest;
-  if (rest != 0) {
-    std::string digits = std::to_string(kSecond + rest).substr(1);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    text += "." + digits;
-  }
-  return text + "s";
+  const double seconds =
+      static_cast<double>(nanoseconds / kSecond) + static_cast<double>(nanoseconds % kSecond) / 1e9;
+  std::array<char, 64> buffer{};
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), seconds, std::chars_format::fixed)
+          .ptr;
+  return std::string(buffer.data(), end) + "s";
 }
 
 namespace lib {

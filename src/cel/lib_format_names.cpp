@@ -67,10 +67,9 @@ std::string dns1035_label(std::string_view text) {
 /// What is appended to a prefix may complete it: a trailing hyphen is fine.
 template <Check Whole>
 std::string prefix(std::string_view text) {
-  if (text.empty() || text.back() != '-') return Whole(text);
-  std::string completed(text);
-  completed.back() = 'a';
-  return Whole(completed);
+  if (text.size() < 2 || text.back() != '-') return Whole(text);
+  // Like the API server, which lets the character before it go with it.
+  return Whole(std::string(text.substr(0, text.size() - 2)) + "a");
 }
 
 std::string label_value(std::string_view text) {
@@ -105,18 +104,21 @@ std::string uri(std::string_view text) {
 }
 
 std::string uuid(std::string_view text) {
-  // Groups of 8-4-4-4-12 digits; the hyphens may be missing.
-  std::string digits;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool hyphen = text.size() == 36 && (i == 8 || i == 13 || i == 18 || i == 23);
-    if (hyphen ? text[i] != '-' : !is_hex(text[i])) return "does not match the UUID format";
-    if (!hyphen) digits.push_back(text[i]);
+  // Groups of 8-4-4-4-12 digits; each hyphen may be missing.
+  static constexpr std::array<std::size_t, 5> kGroups = {8, 4, 4, 4, 12};
+  bool good = true;
+  for (std::size_t i = 0; i < kGroups.size(); ++i) {
+    if (i != 0 && !text.empty() && text.front() == '-') text.remove_prefix(1);
+    const std::string_view group = text.substr(0, kGroups[i]);
+    good = good && group.size() == kGroups[i] && std::all_of(group.begin(), group.end(), is_hex);
+    text.remove_prefix(group.size());
   }
-  return digits.size() == 32 ? "" : "does not match the UUID format";
+  return good && text.empty() ? "" : "does not match the UUID format";
 }
 
 std::string bytes(std::string_view text) {
-  return text.size() % 4 == 0 && base64_decode(text) ? "" : "must be base64";
+  const bool good = !text.empty() && text.size() % 4 == 0 && base64_decode(text);
+  return good ? "" : "must be base64";
 }
 
 /// `count` digits at `at`, as a number; -1 when they are none.
@@ -156,7 +158,7 @@ std::string date_time(std::string_view text) {
     return fault;
   }
   std::size_t at = 19;
-  if (text[at] == '.') {
+  if (text[at] == '.' || text[at] == ',') {
     const std::size_t begin = ++at;
     while (at < text.size() && is_digit(text[at])) ++at;
     if (at == begin) return fault;
@@ -164,8 +166,8 @@ std::string date_time(std::string_view text) {
   const std::string_view zone = text.substr(std::min(at, text.size()));
   if (zone == "Z" || zone == "z") return {};
   const bool offset = zone.size() == 6 && (zone[0] == '+' || zone[0] == '-') && zone[3] == ':' &&
-                      digits_at(zone, 1, 2) >= 0 && digits_at(zone, 1, 2) <= 23 &&
-                      digits_at(zone, 4, 2) >= 0 && digits_at(zone, 4, 2) <= 59;
+                      digits_at(zone, 1, 2) >= 0 && digits_at(zone, 1, 2) <= 24 &&
+                      digits_at(zone, 4, 2) >= 0 && digits_at(zone, 4, 2) <= 60;
   return offset ? "" : fault;
 }
 

@@ -2,6 +2,7 @@
 #include <re2/re2.h>
 
 #include <limits>
+#include <optional>
 
 #include "cel/functions.hpp"
 #include "cel/pattern.hpp"
@@ -9,7 +10,32 @@
 
 namespace gpuctl::cel {
 
+namespace {
+
+/// `\C` matches a byte of a character: RE2 has it, Go and with it CEL has not.
+bool matches_bytes(std::string_view pattern) {
+  bool quoted = false;  // between \Q and \E
+  for (std::size_t i = 0; i + 1 < pattern.size(); ++i) {
+    if (pattern[i] != '\\') continue;
+    const char letter = pattern[i + 1];
+    if (quoted) {
+      quoted = letter != 'E';
+      continue;
+    }
+    if (letter == 'C') return true;
+    quoted = letter == 'Q';
+    ++i;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::shared_ptr<const re2::RE2> compile_pattern(std::string_view pattern, std::string& fault) {
+  if (matches_bytes(pattern)) {
+    fault = "the pattern is no regular expression: invalid escape sequence: \\C";
+    return nullptr;
+  }
   re2::RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(kMostPatternBytes);
@@ -56,12 +82,23 @@ Outcome with_pattern(Arguments args, CallContext& context, const Use& use) {
   return use(*pattern);
 }
 
-/// The first match at or after `from`; data() is null when there is none.
-re2::StringPiece match_from(const re2::RE2& pattern, std::string_view subject, std::size_t from) {
+struct Match {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// The first match at or after `from`.
+std::optional<Match> match_from(const re2::RE2& pattern, std::string_view subject,
+                                std::size_t from) {
+  // The library tells "no match" from "an empty one" by a null pointer.
+  const std::string_view text = subject.data() == nullptr ? std::string_view("") : subject;
   re2::StringPiece match;
-  pattern.Match(re2::StringPiece(subject.data(), subject.size()), from, subject.size(),
-                re2::RE2::UNANCHORED, &match, 1);
-  return match;
+  if (!pattern.Match(re2::StringPiece(text.data(), text.size()), from, text.size(),
+                     re2::RE2::UNANCHORED, &match, 1)) {
+    return std::nullopt;
+  }
+  const auto begin = static_cast<std::size_t>(match.data() - text.data());
+  return Match{begin, begin + match.size()};
 }
 
 Outcome matches(Arguments args, CallContext& context) {
@@ -73,8 +110,9 @@ Outcome matches(Arguments args, CallContext& context) {
 
 Outcome find(Arguments args, CallContext& context) {
   return with_pattern(args, context, [&](const re2::RE2& pattern) {
-    const re2::StringPiece match = match_from(pattern, text(args[0]), 0);
-    return give(yaml::Node::view({match.data(), match.size()}));
+    const auto match = match_from(pattern, text(args[0]), 0);
+    return give(yaml::Node::view(
+        match ? text(args[0]).substr(match->begin, match->end - match->begin) : ""));
   });
 }
 
@@ -86,23 +124,19 @@ Outcome find_all(Arguments args, CallContext& context) {
   return with_pattern(args, context, [&](const re2::RE2& pattern) {
     std::vector<yaml::Node> found;
     std::size_t at = 0;
-    const char* last_end = nullptr;
+    std::optional<std::size_t> last_end;
     while (left > 0 && at <= subject.size()) {
       if (!context.charge(kStepsPerItem + match_cost(pattern, 8))) return exhausted();
-      const re2::StringPiece match = match_from(pattern, subject, at);
-      if (match.data() == nullptr) break;
-      const char* const end = match.data() + match.size();
-      const bool empty = end == subject.data() + at;
-      if (!empty || match.data() != last_end) {
-        found.push_back(yaml::Node::view({match.data(), match.size()}));
+      const auto match = match_from(pattern, subject, at);
+      if (!match) break;
+      const bool empty = match->end == at;
+      if (!empty || match->begin != last_end) {
+        found.push_back(yaml::Node::view(subject.substr(match->begin, match->end - match->begin)));
         --left;
       }
-      if (empty) {
-        at += at < subject.size() ? utf8_length(subject[at]) : 1;
-      } else {
-        at = static_cast<std::size_t>(end - subject.data());
-      }
-      last_end = end;
+      last_end = match->end;
+      at = match->end;
+      if (empty) at += at < subject.size() ? utf8_length(subject[at]) : 1;
     }
     return give(context.arena.list(found));
   });

@@ -1,23 +1,22 @@
 // Semantic versions (semver.org 2.0.0), with the functions of the Kubernetes CEL library. With
-// normalization, `v4.20` and `04.1` are accepted too.
+// normalization `v4.20` and `04.1.0` are accepted, too.
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <vector>
 
 #include "base/text.hpp"
 #include "cel/functions.hpp"
-#include "cel/numbers.hpp"
 
 namespace gpuctl::cel::lib {
 
 namespace {
 
 struct Version {
-  std::int64_t major = 0;
-  std::int64_t minor = 0;
-  std::int64_t patch = 0;
+  std::uint64_t major = 0;
+  std::uint64_t minor = 0;
+  std::uint64_t patch = 0;
   std::vector<std::string> pre;
-  std::string build;
 };
 
 bool all_digits(std::string_view text) {
@@ -25,51 +24,86 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Dot-separated identifiers of letters, digits and hyphens; numbers without leading zeros when
-/// `strict`.
-std::optional<std::vector<std::string>> identifiers(std::string_view text, bool strict) {
+/// 64 bits without sign, no leading zeros.
+std::optional<std::uint64_t> parse_number(std::string_view text) {
+  if (!all_digits(text) || (text.size() > 1 && text.front() == '0')) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() ? std::optional(number) : std::nullopt;
+}
+
+/// Dot-separated identifiers of letters, digits and hyphens; in a pre-release (not in build data)
+/// those of digits alone are numbers.
+std::optional<std::vector<std::string>> identifiers(std::string_view text, bool pre_release) {
   std::vector<std::string> parts;
   for (const std::string_view part : base::split(text, '.')) {
     const bool good = !part.empty() && std::all_of(part.begin(), part.end(), [](char c) {
       return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
     });
-    if (!good || (strict && part.size() > 1 && part.front() == '0' && all_digits(part))) {
-      return std::nullopt;
-    }
+    if (!good || (pre_release && all_digits(part) && !parse_number(part))) return std::nullopt;
     parts.emplace_back(part);
   }
   return parts;
 }
 
-std::optional<Version> parse_version(std::string_view text, bool normalize) {
+/// Drops a leading `v` and leading zeros, and adds missing parts.
+std::optional<std::string> normalize(std::string_view text) {
+  if (!text.empty() && text.front() == 'v') text.remove_prefix(1);
+  std::string out;
+  std::size_t parts = 0;
+  while (true) {
+    const std::size_t dot = parts < 2 ? text.find('.') : std::string_view::npos;
+    std::string_view part = text.substr(0, dot);
+    if (part.size() > 1) {
+      part.remove_prefix(std::min(part.find_first_not_of('0'), part.size()));
+      if (part.empty() || part.front() < '0' || part.front() > '9') out += "0";
+    }
+    out += part;
+    ++parts;
+    if (dot == std::string_view::npos) {
+      if (parts < 3 && part.find_first_of("+-") != std::string_view::npos) return std::nullopt;
+      break;
+    }
+    out += ".";
+    text.remove_prefix(dot + 1);
+  }
+  for (; parts < 3; ++parts) out += ".0";
+  return out;
+}
+
+std::optional<Version> parse_version(std::string_view text) {
   Version version;
-  if (normalize && !text.empty() && (text.front() == 'v' || text.front() == 'V')) {
-    text.remove_prefix(1);
+  // Only the third part may hold `-` and `+`.
+  const std::size_t first = text.find('.');
+  if (first == std::string_view::npos) return std::nullopt;
+  const std::size_t second = text.find('.', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  std::string_view patch = text.substr(second + 1);
+  if (const std::size_t plus = patch.find('+'); plus != std::string_view::npos) {
+    if (!identifiers(patch.substr(plus + 1), false)) return std::nullopt;
+    patch = patch.substr(0, plus);
   }
-  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
-    version.build = std::string(text.substr(plus + 1));
-    if (!identifiers(version.build, false)) return std::nullopt;
-    text = text.substr(0, plus);
-  }
-  if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
-    auto pre = identifiers(text.substr(dash + 1), true);
+  if (const std::size_t dash = patch.find('-'); dash != std::string_view::npos) {
+    auto pre = identifiers(patch.substr(dash + 1), true);
     if (!pre) return std::nullopt;
     version.pre = std::move(*pre);
-    text = text.substr(0, dash);
+    patch = patch.substr(0, dash);
   }
-  const auto parts = base::split(text, '.');
-  if (parts.size() > 3 || (parts.size() < 3 && !normalize)) return std::nullopt;
-  std::int64_t* const numbers[] = {&version.major, &version.minor, &version.patch};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const std::string_view part = parts[i];
-    if (!all_digits(part) || (!normalize && part.size() > 1 && part.front() == '0')) {
-      return std::nullopt;
-    }
-    const auto number = parse_int(part);
-    if (!number) return std::nullopt;
-    *numbers[i] = *number;
-  }
+  const auto major = parse_number(text.substr(0, first));
+  const auto minor = parse_number(text.substr(first + 1, second - first - 1));
+  const auto last = parse_number(patch);
+  if (!major || !minor || !last) return std::nullopt;
+  version.major = *major;
+  version.minor = *minor;
+  version.patch = *last;
   return version;
+}
+
+std::optional<Version> parse(Arguments args) {
+  const std::string_view text = args[0].node().as_string();
+  if (args.size() < 2 || !args[1].node().as_boolean()) return parse_version(text);
+  const auto normal = normalize(text);
+  return normal ? parse_version(*normal) : std::nullopt;
 }
 
 template <typename T>
@@ -107,28 +141,26 @@ struct Semver final : Opaque {
   const Version version;
 };
 
-bool normalized(Arguments args) {
-  return args.size() > 1 && args[1].node().as_boolean();
-}
-
 Outcome make(Arguments args, CallContext&) {
-  const std::string_view text = args[0].node().as_string();
-  auto version = parse_version(text, normalized(args));
-  if (!version) return fail("`" + std::string(text) + "` is no semantic version");
+  auto version = parse(args);
+  if (!version) {
+    return fail("`" + std::string(args[0].node().as_string()) + "` is no semantic version");
+  }
   return give(Value(std::make_shared<const Semver>(std::move(*version))));
 }
 
 Outcome is_version(Arguments args, CallContext&) {
-  return give(parse_version(args[0].node().as_string(), normalized(args)).has_value());
+  return give(parse(args).has_value());
 }
 
 int order(Arguments args) {
   return compare_versions(as<Semver>(args[0]).version, as<Semver>(args[1]).version);
 }
 
-template <std::int64_t Version::*Part>
+/// What does not fit turns negative, as in the API server.
+template <std::uint64_t Version::*Part>
 Outcome number(Arguments args, CallContext&) {
-  return give(as<Semver>(args[0]).version.*Part);
+  return give(static_cast<std::int64_t>(as<Semver>(args[0]).version.*Part));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 struct Parts {
   std::string scheme;
-  std::string host;  // with port and brackets
-  std::string path;  // as written
+  std::string host;  // with port and brackets, escapes resolved
+  std::string path;  // escaped
   std::string query;
   std::string text;
 };
@@ -40,64 +40,130 @@ bool escapes_are_valid(std::string_view text) {
   return true;
 }
 
-std::string unescape(std::string_view text) {
+/// Resolves escapes; `plus` is what `+` means.
+std::string unescape(std::string_view text, char plus) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%' && i + 2 < text.size()) {
       out.push_back(static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2])));
       i += 2;
     } else {
-      out.push_back(text[i] == '+' ? ' ' : text[i]);
+      out.push_back(text[i] == '+' ? plus : text[i]);
     }
   }
   return out;
 }
 
+/// A path as written when it may be written so, otherwise with everything escaped that should be.
+std::string escaped_path(std::string_view path) {
+  const auto unreserved = [](char c) {
+    return is_alpha(c) || is_digit(c) ||
+           std::string_view("-_.~$&+,/:;=@").find(c) != std::string_view::npos;
+  };
+  const bool good = std::all_of(path.begin(), path.end(), [&](char c) {
+    return unreserved(c) || std::string_view("!'()*[]%").find(c) != std::string_view::npos;
+  });
+  if (good) return std::string(path);
+  std::string out;
+  for (const char c : unescape(path, '+')) {
+    static constexpr std::string_view kHex = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(c);
+    if (unreserved(c)) {
+      out.push_back(c);
+    } else {
+      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+    }
+  }
+  return out;
+}
+
+/// Escapes in a host stand for characters beyond ASCII only; in the zone of an address for any.
+bool host_escapes_are_valid(std::string_view host) {
+  bool zone = false;
+  for (std::size_t i = 0; i + 2 < host.size(); ++i) {
+    if (host[i] != '%') continue;
+    const int byte = hex(host[i + 1]) * 16 + hex(host[i + 2]);
+    if (host.front() == '[' && byte == '%') zone = true;
+    if (byte < 0x80 && !zone) return false;
+  }
+  return true;
+}
+
 /// `host`, `host:port`, `[v6]`, `[v6]:port`; the port may be empty.
 bool host_is_valid(std::string_view host) {
+  if (!escapes_are_valid(host) || !host_escapes_are_valid(host)) return false;
   std::string_view port;
   if (!host.empty() && host.front() == '[') {
     const std::size_t close = host.find(']');
     if (close == std::string_view::npos) return false;
     port = host.substr(close + 1);
   } else {
-    const std::size_t colon = host.rfind(':');
-    if (colon != std::string_view::npos) port = host.substr(colon);
-    const std::string_view name = host.substr(0, host.size() - port.size());
+    const std::size_t colon = std::min(host.find(':'), host.size());
+    port = host.substr(colon);
+    const std::string_view name = host.substr(0, colon);
     const bool clean = std::all_of(name.begin(), name.end(), [](char c) {
       return static_cast<unsigned char>(c) >= 0x80 || is_alpha(c) || is_digit(c) ||
-             std::string_view("-._~!$&'()*+,;=:%<>\"").find(c) != std::string_view::npos;
+             std::string_view("-._~!$&'()*+,;=%<>\"").find(c) != std::string_view::npos;
     });
-    if (!clean || !escapes_are_valid(name)) return false;
+    if (!clean) return false;
   }
   if (port.empty()) return true;
   return port.front() == ':' && std::all_of(port.begin() + 1, port.end(), is_digit);
 }
 
+bool user_is_valid(std::string_view user) {
+  return escapes_are_valid(user) && std::all_of(user.begin(), user.end(), [](char c) {
+           return is_alpha(c) || is_digit(c) ||
+                  std::string_view("-._:~!$&'()*+,;=%@").find(c) != std::string_view::npos;
+         });
+}
+
+/// `http:`, in lower case; nothing when there is no scheme, "" when it is wrong.
+std::optional<std::string> take_scheme(std::string_view& rest) {
+  if (rest.empty() || !is_alpha(rest.front())) return std::nullopt;
+  std::size_t end = 0;
+  while (end < rest.size() && (is_alpha(rest[end]) || is_digit(rest[end]) || rest[end] == '+' ||
+                               rest[end] == '-' || rest[end] == '.')) {
+    ++end;
+  }
+  if (end >= rest.size() || rest[end] != ':') return "";
+  std::string scheme = base::to_lower(rest.substr(0, end));
+  rest.remove_prefix(end + 1);
+  return scheme;
+}
+
 std::optional<Parts> parse_url(std::string_view text) {
-  if (text.empty()) return std::nullopt;
   const bool control = std::any_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
   });
-  if (control) return std::nullopt;
+  if (text.empty() || control) return std::nullopt;
   Parts parts;
   parts.text = std::string(text);
-  std::string_view rest = text;
-  if (is_alpha(rest.front())) {
-    std::size_t end = 0;
-    while (end < rest.size() && (is_alpha(rest[end]) || is_digit(rest[end]) || rest[end] == '+' ||
-                                 rest[end] == '-' || rest[end] == '.')) {
-      ++end;
-    }
-    if (end >= rest.size() || rest[end] != ':') return std::nullopt;
-    parts.scheme = base::to_lower(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
+  if (text == "*") {
+    parts.path = "*";
+    return parts;
   }
-  if (const std::size_t mark = rest.find('?'); mark != std::string_view::npos) {
-    parts.query = std::string(rest.substr(mark + 1));
+  std::string_view rest = text;
+  if (auto scheme = take_scheme(rest)) {
+    if (scheme->empty()) return std::nullopt;
+    parts.scheme = std::move(*scheme);
+  }
+  // A fragment counts for nothing, but its escapes must be right, and a host cannot hold its `#`.
+  const std::size_t mark = std::min(rest.find('#'), rest.size());
+  const std::size_t query = std::min(rest.find('?'), rest.size());
+  const bool rooted = !rest.empty() && rest.front() == '/';
+  const std::size_t host_end =
+      rest.starts_with("//") ? std::min(rest.find('/', 2), query) : std::size_t{0};
+  if (mark < std::min(host_end, rest.size())) return std::nullopt;
+  if (mark < rest.size()) {
+    if (!escapes_are_valid(rest.substr(mark + 1))) return std::nullopt;
     rest = rest.substr(0, mark);
   }
-  if (rest.empty() || rest.front() != '/') {
+  if (query < rest.size()) {
+    parts.query = std::string(rest.substr(query + 1));
+    rest = rest.substr(0, query);
+  }
+  if (!rooted) {
     // `mailto:x` is a URI without a host; without a scheme this is a relative path.
     return parts.scheme.empty() ? std::nullopt : std::optional(std::move(parts));
   }
@@ -107,14 +173,14 @@ std::optional<Parts> parse_url(std::string_view text) {
     std::string_view authority = rest.substr(0, slash);
     rest.remove_prefix(slash);
     if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-      if (!escapes_are_valid(authority.substr(0, at))) return std::nullopt;
+      if (!user_is_valid(authority.substr(0, at))) return std::nullopt;
       authority.remove_prefix(at + 1);
     }
     if (!host_is_valid(authority)) return std::nullopt;
-    parts.host = std::string(authority);
+    parts.host = unescape(authority, '+');
   }
   if (!escapes_are_valid(rest)) return std::nullopt;
-  parts.path = std::string(rest);
+  parts.path = escaped_path(rest);
   return parts;
 }
 
@@ -158,11 +224,12 @@ Outcome port(Arguments args, CallContext& context) {
 Outcome query(Arguments args, CallContext& context) {
   std::vector<std::pair<std::string, std::vector<yaml::Node>>> values;
   for (const std::string_view pair : base::split(parts_of(args[0]).query, '&')) {
-    if (pair.empty() || !escapes_are_valid(pair)) continue;
+    const bool good = escapes_are_valid(pair) && pair.find(';') == std::string_view::npos;
+    if (pair.empty() || !good) continue;
     if (!context.charge(1 + values.size() / 8)) return exhausted();
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    const std::string key = unescape(pair.substr(0, equals));
-    const std::string value = unescape(pair.substr(std::min(equals + 1, pair.size())));
+    const std::string key = unescape(pair.substr(0, equals), ' ');
+    const std::string value = unescape(pair.substr(std::min(equals + 1, pair.size())), ' ');
     if (!base::valid_utf8(key) || !base::valid_utf8(value)) {
       return fail("the query of the URL is no UTF-8 text");
     }

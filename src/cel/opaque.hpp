@@ -62,7 +62,7 @@ std::optional<bool> equal(const Value& a, const Value& b, std::uint64_t& steps);
 std::string type_name_of(const Value& value);
 
 /// What `type(value)` gives: the name above, or the one that published libraries gave the type
-/// ("net.IP", "google.protobuf.Duration").
+/// ("net.IP").
 std::string published_type_name(const Value& value);
 
 /// True when `name` is the name of a type that may stand in an expression (`int`, `net.IP`, ...).
