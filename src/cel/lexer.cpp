@@ -42,8 +42,8 @@ class Lexer {
       if (at_ >= source_.size()) break;
       if (!next()) return {};
     }
-    Token end;
-    end.begin = end.end = position();
+    Token end;  // where something is missing: right after the last token, not after the last line
+    end.begin = end.end = tokens_.empty() ? 0 : tokens_.back().end;
     tokens_.push_back(std::move(end));
     return std::move(tokens_);
   }

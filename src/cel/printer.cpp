@@ -1,5 +1,6 @@
 // Canonical text and dump of syntax trees.
 #include <array>
+#include <cmath>
 
 #include "base/text.hpp"
 #include "cel/ast.hpp"
@@ -192,7 +193,8 @@ class Printer {
            at->kind == ExprKind::method || at->kind == ExprKind::macro) {
       at = at->children[0].get();
     }
-    return (at->kind == ExprKind::integer && at->integer >= 0) || at->kind == ExprKind::real;
+    return (at->kind == ExprKind::integer && at->integer >= 0) ||
+           (at->kind == ExprKind::real && !std::signbit(at->real));
   }
 
   void unary(const Expr& expr) {

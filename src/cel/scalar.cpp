@@ -101,7 +101,15 @@ diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint3
   const std::size_t from = expression.begin + begin;
   const std::size_t to = expression.begin + std::max(begin + 1, end);
   if (span == nullptr || from >= offsets.size()) return expression.scalar.origin();
-  return sources.add_span(span->file, offsets[from], offsets[std::min(to, offsets.size() - 1)]);
+  std::uint32_t finish = offsets[std::min(to, offsets.size() - 1)];
+  if (to > from && to < offsets.size()) {
+    // A line that ends here counts for the next byte of the value, which stands on another line.
+    const std::uint32_t last = offsets[to - 1];
+    const std::string_view between = sources.file_text(span->file).substr(last, finish - last);
+    const std::size_t line_end = between.find_first_of("\r\n", 1);
+    if (line_end != std::string_view::npos) finish = last + static_cast<std::uint32_t>(line_end);
+  }
+  return sources.add_span(span->file, offsets[from], finish);
 }
 
 Expression compile_bare(const yaml::Node& scalar, const Environment& environment,

@@ -139,6 +139,8 @@ TEST(Parser, ReportsFaultsAtTheirPlace) {
   const Fault faults[] = {
       {"", 0, 0, "the expression ends too early, expected a value"},
       {"a +", 3, 3, "the expression ends too early, expected a value"},
+      {"a +  // b\n\n", 3, 3, "the expression ends too early, expected a value"},
+      {"  \n", 0, 0, "the expression ends too early, expected a value"},
       {"a b", 2, 3, "expected an operator or the end of the expression, found `b`"},
       {"(a", 2, 2, "the expression ends too early, expected `)`"},
       {"[1 2]", 3, 4, "expected `,` or `]`, found `2`"},
