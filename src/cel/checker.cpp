@@ -155,9 +155,8 @@ Checked Checker::conditional(const Expr& expr) {
 }
 
 void Checker::fold_literal(Code& code) {
-  if (!code.optionals.empty()) return;
   const bool constant = std::all_of(code.args.begin(), code.args.end(), [](const Code& arg) {
-    return arg.op == Op::constant && arg.constant.is_node();
+    return arg.op == Op::constant && arg.constant.is_node() && !arg.expr->optional_entry;
   });
   if (!constant) return;
   yaml::Node folded;
@@ -198,11 +197,7 @@ Checked Checker::list(const Expr& expr) {
   for (std::size_t i = 0; i < expr.children.size(); ++i) {
     const Expr& child = *expr.children[i];
     Checked item = check(child);
-    if (child.optional_entry) {
-      code.optionals.resize(expr.children.size());
-      code.optionals[i] = true;
-      item.type = entry_type(child, item.type);
-    }
+    if (child.optional_entry) item.type = entry_type(child, item.type);
     element = i == 0 ? item.type : join(element, item.type);
     code.args.push_back(std::move(item.code));
   }
@@ -219,8 +214,6 @@ Checked Checker::map(const Expr& expr) {
     Checked key = check(key_expr);
     Checked value = check(*expr.children[i + 1]);
     if (key_expr.optional_entry) {
-      code.optionals.resize(expr.children.size());
-      code.optionals[i] = true;
       value.type = entry_type(*expr.children[i + 1], value.type);
     }
     switch (key.type.kind()) {

@@ -156,10 +156,10 @@ Checked Checker::method(const Expr& expr) {
     return unknown_function(expr, expr.text, true, &args[0].type);
   }
   for (std::size_t i = 1; i < expr.children.size(); ++i) args.push_back(check(*expr.children[i]));
+  if (expr.text != "or" && expr.text != "orValue")
+    return resolve(expr, *overloads, std::move(args));
   const Type last = args.back().type;
-  Checked checked = resolve(expr, *overloads, std::move(args));
-  const bool alternatives = expr.text == "or" || expr.text == "orValue";
-  return alternatives ? alternative(expr, std::move(checked), last) : std::move(checked);
+  return alternative(expr, resolve(expr, *overloads, std::move(args)), last);
 }
 
 /// `a.or(b)` and `a.orValue(b)` evaluate `b` only when `a` is empty.
@@ -204,9 +204,10 @@ Checked Checker::resolve(const Expr& expr, const Functions::Table::Overloads& ov
     if (is_method) message += " on " + args[0].type.text();
     return fault(expr, expr.text_begin, expr.text_end, std::move(message), "there is " + help);
   }
+  code.args.reserve(args.size());
   for (std::size_t i = 0; i < args.size(); ++i) {
-    code.inspect.push_back(has_dyn(args[i].type));
-    code.widen.push_back(args[i].type.kind() == TypeKind::real);
+    args[i].code.inspect = has_dyn(args[i].type);
+    args[i].code.widen = args[i].type.kind() == TypeKind::real;
     code.args.push_back(std::move(args[i].code));
   }
   Checked checked{std::move(code), std::move(type)};

@@ -63,6 +63,10 @@ struct Code {
   bool transient = false;
   bool filtered = false;  // macro: args[1] is a filter
   bool optional = false;  // select, index: what is missing gives an empty optional
+  /// As an argument: needs a full look at run time, because its static type has dyn in it.
+  bool inspect = false;
+  /// As an argument: a double by its static type; an integer from a document becomes one.
+  bool widen = false;
   std::uint8_t variables = 0;
   std::uint32_t slot = 0;  // of the (first) variable; a second one follows
   std::uint32_t begin = 0;
@@ -74,13 +78,7 @@ struct Code {
   std::vector<Code> args;
   /// call: overloads that may fit; the values decide when there are several.
   std::vector<const Function*> candidates;
-  /// call: parameter i needs a full look at run time, because its static type has dyn in it.
-  std::vector<bool> inspect;
-  /// call: parameter i is a double by its static type; an integer from a document becomes one.
-  std::vector<bool> widen;
   std::shared_ptr<const re2::RE2> pattern;
-  /// list: item i, map: the entry with key i is an optional; empty when none is.
-  std::vector<bool> optionals;
 };
 
 inline constexpr std::size_t kConstantBytes = 256;

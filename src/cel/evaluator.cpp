@@ -38,6 +38,34 @@ bool Evaluator::charge(const Code& code, std::uint64_t steps) {
               EvalError::Kind::budget);
 }
 
+namespace {
+/// What cel.bind could not compute: an error for whoever reads it.
+struct Broken final : Opaque {
+  explicit Broken(EvalError fault) : error(std::move(fault)) {}
+  std::string type_name() const override { return "error"; }
+  bool equals(const Opaque&) const override { return false; }
+  const EvalError error;
+};
+}  // namespace
+
+bool Evaluator::is_broken(const Value& value) {
+  const auto* broken = dynamic_cast<const Broken*>(value.opaque());
+  if (broken == nullptr) return false;
+  error_ = broken->error;
+  return true;
+}
+
+/// `cel.bind(name, value, body)`: a value that fails matters only when the body reads it.
+bool Evaluator::bind(const Code& code, Value& out) {
+  Value value;
+  if (!run(code.args[0], value)) {
+    if (error_.kind == EvalError::Kind::budget) return false;
+    value = Value(std::make_shared<const Broken>(std::move(error_)));
+  }
+  locals_[code.slot] = std::move(value);
+  return run(code.args[1], out);
+}
+
 bool Evaluator::charge_result(const Value& result) {
   return charge_size(result, steps_left_) || charge(program_.code, steps_left_ + 1);
 }
@@ -58,7 +86,7 @@ bool Evaluator::run(const Code& code, Value& out) {
     case Op::local:
       out = locals_[code.slot];
       note(out);
-      return true;
+      return out.is_node() || !is_broken(out);
     case Op::select:
       return select(code, out);
     case Op::has:
@@ -100,12 +128,8 @@ bool Evaluator::run(const Code& code, Value& out) {
       return map(code, out);
     case Op::macro:
       return macro(code, out);
-    case Op::bind: {
-      Value value;
-      if (!run(code.args[0], value)) return false;
-      locals_[code.slot] = std::move(value);
-      return run(code.args[1], out);
-    }
+    case Op::bind:
+      return bind(code, out);
     case Op::or_else:
     case Op::or_value:
       return alternative(code, out);
@@ -177,7 +201,7 @@ bool Evaluator::call(const Code& code, Value& out) {
   const std::span<Value> values(many.empty() ? few.data() : many.data(), code.args.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!run(code.args[i], values[i])) return false;
-    if (code.widen[i] && values[i].is_node() && values[i].node().is_integer()) {
+    if (code.args[i].widen && values[i].is_node() && values[i].node().is_integer()) {
       const yaml::Node& node = values[i].node();
       values[i] = yaml::Node::real(node.as_real(), node.origin());
     }
@@ -186,13 +210,13 @@ bool Evaluator::call(const Code& code, Value& out) {
     bool fitting = true;
     for (std::size_t i = 0; fitting && i < values.size(); ++i) {
       const Type& type = candidate->params[std::min(i, candidate->params.size() - 1)];
-      if (code.inspect[i] && values[i].is_node() && !type.is_dyn() &&
+      if (code.args[i].inspect && values[i].is_node() && !type.is_dyn() &&
           !charge(code, values[i].node().is_string() ? 0 : values[i].node().size())) {
         return false;
       }
       const bool collection = type.kind() == TypeKind::list || type.kind() == TypeKind::map;
       fitting = (values[i].is_node() || candidate->views || !collection) &&
-                fits(type, values[i], code.inspect[i]);
+                fits(type, values[i], code.args[i].inspect);
     }
     if (!fitting) continue;
     CallContext context{arena_, &steps_left_};

@@ -28,6 +28,8 @@ class Evaluator {
   void note(const Value& value) {
     if (reads_ != nullptr && value.is_node()) reads_->push_back(value.node().origin());
   }
+  bool bind(const Code& code, Value& out);
+  bool is_broken(const Value& value);
   bool constant(const Code& code, Value& out);
   bool conditional(const Code& code, Value& out);
   bool logical(const Code& code, Value& out, bool absorbing);
@@ -68,7 +70,7 @@ class Evaluator {
   bool quantifier(const Code& code, const Range& range, Value& out);
   bool collect_list(const Code& code, const Range& range, Value& out);
   bool collect_map(const Code& code, const Range& range, Value& out);
-  void bind(const Code& code, const Range& range, std::size_t i);
+  void set_variables(const Code& code, const Range& range, std::size_t i);
 
   bool charge(const Code& code, std::uint64_t steps);
   bool fail(const Code& code, std::string message, EvalError::Kind kind = EvalError::Kind::general);

@@ -126,8 +126,13 @@ bool Evaluator::access(const Code& code, const Value& target, const Value& key, 
     out = empty_optional();
     return true;
   }
+  const Value& inner = holder == nullptr ? target : holder->value;
+  if (code.optional && code.op == Op::select && inner.is_node() && inner.node().is_scalar()) {
+    out = empty_optional();  // as published: a scalar has no such field, which is no error here
+    return true;
+  }
   std::optional<Value> found;
-  if (!lookup(code, holder == nullptr ? target : holder->value, key, found)) {
+  if (!lookup(code, inner, key, found)) {
     if (!optional || error_.kind != EvalError::Kind::out_of_range) return false;
     found.reset();
   }
@@ -219,7 +224,7 @@ bool Evaluator::list(const Code& code, Value& out) {
     Value item;
     if (!run(code.args[i], item)) return false;
     bool absent = false;
-    if (!code.optionals.empty() && code.optionals[i] && !unwrap(code.args[i], item, absent)) {
+    if (code.args[i].expr->optional_entry && !unwrap(code.args[i], item, absent)) {
       return false;
     }
     if (!absent) items.push_back(std::move(item));
@@ -247,7 +252,7 @@ bool Evaluator::map(const Code& code, Value& out) {
       }
     }
     bool absent = false;
-    if (!code.optionals.empty() && code.optionals[i] && !unwrap(code.args[i + 1], value, absent)) {
+    if (code.args[i].expr->optional_entry && !unwrap(code.args[i + 1], value, absent)) {
       return false;
     }
     if (!absent) entries.push_back({key.node(), std::move(value)});

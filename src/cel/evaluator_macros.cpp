@@ -96,7 +96,7 @@ bool Evaluator::sort_by(const Code& code, const Range& range, Value& out) {
   std::vector<Keyed> sorted;
   for (std::size_t i = 0; i < range.size(); ++i) {
     if (!charge(code, kStepsPerSortedItem)) return false;
-    bind(code, range, i);
+    set_variables(code, range, i);
     Value key;
     if (!run(code.args[1], key)) return false;
     const int result = compare(key, sorted.empty() ? key : sorted.front().key);
@@ -115,7 +115,7 @@ bool Evaluator::sort_by(const Code& code, const Range& range, Value& out) {
   return true;
 }
 
-void Evaluator::bind(const Code& code, const Range& range, std::size_t i) {
+void Evaluator::set_variables(const Code& code, const Range& range, std::size_t i) {
   if (code.variables == 2) {
     locals_[code.slot] = range.key(i);
     locals_[code.slot + 1] = range.item(i);
@@ -150,7 +150,7 @@ bool Evaluator::quantifier(const Code& code, const Range& range, Value& out) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < range.size(); ++i) {
     if (!charge(code, 1)) return false;
-    bind(code, range, i);
+    set_variables(code, range, i);
     bool holds = false;
     if (!test(code.args[1], holds)) {
       // As with `&&` and `||`, another item may still decide; `exists_one` has to see them all.
@@ -177,7 +177,7 @@ bool Evaluator::collect_list(const Code& code, const Range& range, Value& out) {
   const bool filter = code.macro == Macro::filter;
   for (std::size_t i = 0; i < range.size(); ++i) {
     if (!charge(code, 1)) return false;
-    bind(code, range, i);
+    set_variables(code, range, i);
     if (filter || code.filtered) {
       bool keep = false;
       if (!keeps(code, keep)) return false;
@@ -207,7 +207,7 @@ bool Evaluator::collect_map(const Code& code, const Range& range, Value& out) {
   };
   for (std::size_t i = 0; i < range.size(); ++i) {
     if (!charge(code, 1)) return false;
-    bind(code, range, i);
+    set_variables(code, range, i);
     if (code.filtered) {
       bool keep = false;
       if (!keeps(code, keep)) return false;

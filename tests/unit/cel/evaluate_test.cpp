@@ -262,7 +262,8 @@ TEST_F(Evaluate, KnowsOptionals) {
       {"has({}.?a.b)", "false"},
       {"{'a': 1}.?a.b", "problem: cannot select field `b` of int"},
       {"{'a': 1}.?a[0]", "problem: cannot index int"},
-      {"dyn(1).?a", "error: cannot select field `a` of int"},
+      {"dyn(1).?a.hasValue() || dyn(null).?a.hasValue()", "false"},
+      {"dyn([1]).?a", "error: cannot select field `a` of list"},
       {"[1][?'a']", "problem: the index of a list must be int, not string"},
       {"[?optional.of(1), ?optional.none(), 2]", "[1,2]"},
       {"[?dyn(1)]", "error: what follows `?` must be optional, not int"},
@@ -303,7 +304,9 @@ TEST_F(Evaluate, BindsNames) {
   EXPECT_EQ(show("cel.bind(x, 2, cel.bind(y, x + 1, x * y)) + cel.bind(x, 10, x)"), "16");
   EXPECT_EQ(show("[1, 2].map(i, cel.bind(j, i * 10, [1].map(k, i + j + k)[0]))"), "[12,23]");
   EXPECT_EQ(show("cel.bind(pool, 1, pool)"), "1");
-  EXPECT_EQ(show("cel.bind(x, 1 / 0, true || x == 1)"), "error: division by zero");
+  EXPECT_EQ(show("cel.bind(x, 1 / 0, true || x == 1)"), "true");
+  EXPECT_EQ(show("cel.bind(x, 1 / 0, [1].map(i, i + x))"), "error: division by zero");
+  EXPECT_EQ(show("cel.bind(x, [1 / 0], size(x) + x[0])"), "error: division by zero");
   EXPECT_EQ(show("cel.bind(x, 1, y)"), "problem: undeclared name `y`");
   EXPECT_EQ(show("cel.bind(x, 1, 2) + x"), "problem: undeclared name `x`");
   EXPECT_EQ(show("cel.block([1], 2)"), "problem: `cel.block` is not supported");
