@@ -48,6 +48,26 @@ constexpr const char* kEscaped =
     "- rule: '!has(self.x__dash__prop) || self.x__dash__prop > 0'\n"
     "- rule: '!has(self.share) || self.share * 2.0 <= 1.0'\n";
 
+constexpr const char* kNested =
+    "type: object\n"
+    "properties:\n"
+    "  limits:\n"
+    "    type: object\n"
+    "    required: [max]\n"
+    "    properties:\n"
+    "      min: {type: integer}\n"
+    "      max: {type: integer}\n"
+    "      name: {type: string, pattern: '^[a-z]*$'}\n"
+    "      step:\n"
+    "        type: integer\n"
+    "        x-kubernetes-validations: [{rule: self < 10, message: step must be small}]\n"
+    "    x-kubernetes-validations:\n"
+    "    - {rule: self.min <= self.max, message: min must not be over max, fieldPath: .min}\n"
+    "x-kubernetes-validations:\n"
+    "- rule: self.limits.min <= self.limits.max\n"
+    "  messageExpression: '\"no pair of \" + string(self.limits.min) + \" and \" + "
+    "string(self.limits.max)'\n";
+
 const Case kCases[] = {
     {"met", kRange, "scaling: {min: 1, max: 2}\n", ""},
     {"not_met", kRange, "scaling: {min: 3, max: 2}\n",
@@ -95,6 +115,43 @@ const Case kCases[] = {
      "GPU0208 [namespace] the document does not meet a rule of its schema\n"},
     {"numbers_are_doubles", kEscaped, "{share: 1}\n",
      "GPU0208 [share] the document does not meet a rule of its schema\n"},
+    {"inner_and_outer", kNested, "limits: {min: 5, max: 3, step: 50}\n",
+     "GPU0208 [50] `limits.step` does not meet a rule of its schema: step must be small\n"
+     "GPU0208 [5] `limits.min` does not meet a rule of its schema: min must not be over max\n"
+     "GPU0208 [limits] the document does not meet a rule of its schema: no pair of 5 and 3\n"},
+    {"beside_a_pattern", kNested, "limits: {min: 5, max: 3, name: X}\n",
+     "GPU0205 [X] value of `limits.name` does not match its pattern\n"
+     "GPU0208 [5] `limits.min` does not meet a rule of its schema: min must not be over max\n"
+     "GPU0208 [limits] the document does not meet a rule of its schema: no pair of 5 and 3\n"},
+    {"not_around_an_absent_field", kNested, "limits: {min: 5, step: 50}\n",
+     "GPU0208 [50] `limits.step` does not meet a rule of its schema: step must be small\n"
+     "GPU0203 [limits] missing required field `limits.max`\n"},
+    {"not_around_an_unknown_field", kNested, "limits: {min: 5, max: 3, stepp: 1}\n",
+     "GPU0201 [stepp] unknown field `limits.stepp`\n"},
+    {"message_expression_with_line_breaks",
+     "type: integer\nx-kubernetes-validations: [{rule: self < 3, message: fixed, "
+     "messageExpression: '\"a\\nb\"'}]",
+     "4", "GPU0208 [4] the document does not meet a rule of its schema: fixed\n"},
+    {"message_expression_that_is_blank",
+     "type: integer\nx-kubernetes-validations: [{rule: self < 3, message: fixed, "
+     "messageExpression: '\" \"'}]",
+     "4", "GPU0208 [4] the document does not meet a rule of its schema: fixed\n"},
+    {"message_expression_is_trimmed",
+     "type: integer\nx-kubernetes-validations: [{rule: self < 3, message: fixed, "
+     "messageExpression: '\"  mine\\n\"'}]",
+     "4", "GPU0208 [4] the document does not meet a rule of its schema: mine\n"},
+    {"path_in_brackets",
+     "type: object\nproperties: {m: {type: object, additionalProperties: {type: integer}}}\n"
+     "x-kubernetes-validations: [{rule: '!(\"a.b\" in self.m)', fieldPath: \".m['a.b']\"}]",
+     "m: {a.b: 1}\n", "GPU0208 [1] `m[\"a.b\"]` does not meet a rule of its schema\n"},
+    {"null_fields_are_absent",
+     "type: object\nproperties: {a: {type: string, nullable: true}}\n"
+     "x-kubernetes-validations: [{rule: '!has(self.a) || size(self.a) > 3'}]",
+     "a: null\n", ""},
+    {"whole_reals_are_integers",
+     "type: object\nproperties: {a: {type: integer}}\n"
+     "x-kubernetes-validations: [{rule: 'self.a / 2 == 2'}]",
+     "a: 5.0\n", ""},
     {"in_all_of", "type: integer\nallOf: [{x-kubernetes-validations: [{rule: self > 3}]}]", "2",
      "GPU0208 [2] the document does not meet a rule of its schema\n"},
 };
@@ -137,6 +194,33 @@ TEST(RuleCounts, UnsupportedRulesAreReportedOnceADocument) {
       "type: array\nitems: {type: integer, x-kubernetes-validations: [{rule: nosuch(self)}]}",
       "[1, 2, 3]");
   EXPECT_EQ(bench.sink.all().size(), 1U) << bench.found();
+}
+
+// A rule that runs out of steps is an error, never a pass.
+TEST(RuleLimits, TooManySteps) {
+  std::string items;
+  for (int i = 0; i < 400; ++i) items += (i == 0 ? "[" : ", ") + std::to_string(i);
+  Bench bench;
+  bench.check(
+      "type: array\nitems: {type: integer}\nx-kubernetes-validations: [{rule: 'self.all(a, "
+      "self.all(b, self.all(c, a + b + c >= 0)))', message: never}]",
+      items + "]\n");
+  ASSERT_EQ(bench.sink.all().size(), 1U) << bench.found();
+  const diag::Diagnostic& finding = bench.sink.all().front();
+  EXPECT_EQ(finding.severity, diag::Severity::error);
+  EXPECT_EQ(finding.code, "GPU0208");
+  ASSERT_EQ(finding.notes.size(), 2U);
+  EXPECT_EQ(finding.notes[1].find("it could not be evaluated: "), 0U) << finding.notes[1];
+}
+
+TEST(RulePlaces, TheReasonIsShown) {
+  Bench bench;
+  bench.check(
+      "type: integer\nx-kubernetes-validations: [{rule: self < 3, reason: FieldValueForbidden}]",
+      "4\n");
+  ASSERT_EQ(bench.sink.all().size(), 1U);
+  EXPECT_EQ(bench.sink.all().front().notes,
+            (std::vector<std::string>{"rule: `self < 3`", "reason: FieldValueForbidden"}));
 }
 
 TEST(RuleOptions, RulesCanBeSwitchedOff) {
