@@ -228,6 +228,9 @@ void validate_listing(const Schema& schema, const yaml::Node& document, yaml::Ar
                       const diag::Sources& sources, diag::Sink& sink,
                       const ValidateOptions& options, std::vector<Finding>* found);
 
+/// The document as it is after a way through JSON, where 1.0 is 1.
+yaml::Node as_json(const yaml::Node& document, yaml::Arena& arena);
+
 /// A null that stands for an absent field and was removed.
 struct RemovedNull {
   std::string path;

@@ -1,6 +1,7 @@
 // Structural defaulting, as apiextensions-apiserver does it: first nulls go that nothing allows,
 // then absent fields and nulls with a default get it, outside in, so that a default that is an
 // object is completed from the schema below it.
+#include <cmath>
 #include <utility>
 
 #include "schema/compiled.hpp"
@@ -174,7 +175,49 @@ class Pruner {
   std::vector<RemovedNull>* removed_;
 };
 
+/// The node with reals that are whole as integers; nothing when there are none. They are 1.0 only
+/// until YAML is turned into JSON.
+std::optional<Node> with_integers(const Node& node, Arena& arena) {
+  if (node.is_real()) {
+    const double real = node.as_real();
+    // 2^63 is the first double that does not fit.
+    if (real != std::trunc(real) || real < -9223372036854775808.0 ||
+        real >= 9223372036854775808.0) {
+      return std::nullopt;
+    }
+    return Node::integer(static_cast<std::int64_t>(real), node.origin());
+  }
+  if (node.is_list()) {
+    std::vector<Node> items;
+    std::size_t index = 0;
+    for (const Node& item : node.items()) {
+      if (const auto changed = with_integers(item, arena)) {
+        if (items.empty()) items.assign(node.items().begin(), node.items().end());
+        items[index] = *changed;
+      }
+      ++index;
+    }
+    if (items.empty()) return std::nullopt;
+    return arena.list(items, node.origin());
+  }
+  std::vector<Entry> entries;
+  std::size_t index = 0;
+  for (const Entry& entry : node.entries()) {
+    if (const auto changed = with_integers(entry.value, arena)) {
+      if (entries.empty()) entries.assign(node.entries().begin(), node.entries().end());
+      entries[index].value = *changed;
+    }
+    ++index;
+  }
+  if (entries.empty()) return std::nullopt;
+  return arena.map(entries, node.origin());
+}
+
 }  // namespace
+
+Node as_json(const Node& document, Arena& arena) {
+  return with_integers(document, arena).value_or(document);
+}
 
 Node fill_defaults(const Schema& schema, const Node& document, Arena& arena) {
   return Filler(arena).fill(schema, document).value_or(document);

@@ -88,7 +88,8 @@ bool is_uuid(std::string_view text, char version) {
 }
 
 /// Letters, symbols, digits and dashes, in several labels or in one. A single label may have one
-/// dash, behind its first character; of several, the last has at least two letters and nothing else.
+/// dash, behind its first character; of several, the last has at least two letters and nothing
+/// else.
 bool is_hostname(std::string_view text) {
   static const re2::RE2 word("[a-zA-Z0-9\\pS\\pL]+(-+[a-zA-Z0-9\\pS\\pL]+)*");
   static const re2::RE2 single("[a-zA-Z0-9\\pS\\pL]-?[a-zA-Z0-9\\pS\\pL]*");

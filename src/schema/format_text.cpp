@@ -38,12 +38,12 @@ class MailReader {
 
   bool read() {
     const std::string_view all = rest_;
-    if (!take_address()) {
+    if (!take_mailbox()) {
+      // A group of one: `Name: a@b;`.
       rest_ = all;
-      skip_space();
-      if (!rest_.starts_with('<') && !take_phrase()) return false;
-      skip_space();
-      if (!take('<') || !take_address() || !take('>')) return false;
+      if (!take_phrase() || !take(':') || !take_mailbox() || !skip_comments() || !take(';')) {
+        return false;
+      }
     }
     return skip_comments() && rest_.empty();
   }
@@ -119,6 +119,15 @@ class MailReader {
         return words > 0;
       }
     }
+  }
+  bool take_mailbox() {
+    const std::string_view all = rest_;
+    if (take_address()) return true;
+    rest_ = all;
+    skip_space();
+    if (!rest_.starts_with('<') && !take_phrase()) return false;
+    skip_space();
+    return take('<') && take_address() && take('>');
   }
   bool take_address() {
     skip_space();

@@ -322,6 +322,8 @@ class SchemaReader {
         schema_.nullable = boolean(entry);
         return;
       case Keyword::enumeration:
+        // For the API server an empty list is none.
+        if (value.is_list() && value.items().empty() && schema_.shared.published) return;
         if (!value.is_list() || value.items().empty()) return bad(entry, "a list of values");
         schema_.allowed = value;
         return;

@@ -78,6 +78,11 @@ std::string canonical(const Node& node) {
 
 bool Walk::check_unique(const Schema& schema, const Node& list, const Place& place) {
   const bool keyed = schema.list_type == ListType::map;
+  const auto items = list.items();
+  if (keyed && !std::all_of(items.begin(), items.end(),
+                            [](const Node& item) { return item.is_map() || item.is_null(); })) {
+    return true;  // a wrong type, which has been reported
+  }
   struct Seen {
     std::size_t index = 0;
     bool reported = false;
@@ -85,7 +90,7 @@ bool Walk::check_unique(const Schema& schema, const Node& list, const Place& pla
   std::unordered_map<std::string, Seen> seen;
   bool ok = true;
   std::size_t index = 0;
-  for (const Node& item : list.items()) {
+  for (const Node& item : items) {
     std::string identity;
     if (keyed) {
       for (const std::string_view key : schema.list_map_keys) {

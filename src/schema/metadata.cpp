@@ -22,8 +22,8 @@ constexpr std::string_view kSubdomain =
 // A prefix of such a name, to which the server appends.
 constexpr std::string_view kSubdomainPrefix =
     "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-?$";
-// What can stand in a path of a URL.
-constexpr std::string_view kPathSegment = "^([^/%.]|[^/%.][^/%]|[.][^/%.]|[^/%]{3,})$";
+// What can stand in a path of a URL. Empty counts as absent.
+constexpr std::string_view kPathSegment = "^([^/%.]|[^/%.][^/%]|[.][^/%.]|[^/%]{3,})?$";
 // Empty counts as absent.
 constexpr std::string_view kDnsLabel = "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$";
 constexpr std::string_view kLabelValue = "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
@@ -146,6 +146,19 @@ bool Walk::check_metadata(const Schema& schema, const Node& value, const Place& 
         finding.expect(
             "a name of at most 63 letters, digits, `-`, `_` and `.`, with an optional "
             "DNS name and `/` before it");
+      });
+    }
+  }
+  if (const Entry* finalizers = value.find_entry("finalizers")) {
+    const Place there = place.field(*finalizers);
+    std::size_t index = 0;
+    for (const Node& item : finalizers->value.items()) {
+      const Place here = there.item(item, index++);
+      if (!item.is_string() || is_qualified_name(item.as_string())) continue;
+      ok = refuse(kOutOfBounds, here, here.at, [&](diag::Diagnostic& finding) {
+        finding.message = "value of " + here.quoted() + " is no name of a finalizer";
+        finding.expect("a name such as `example.com/cleanup`");
+        finding.got(show(plain_string(), item));
       });
     }
   }

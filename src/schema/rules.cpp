@@ -47,7 +47,11 @@ Rule compile_rule(const Node& definition, const cel::Environment& environment) {
     // Without it the fixed message is used.
     std::vector<cel::Problem> faults;
     rule.message = cel::compile(text, environment, faults);
-    if (rule.message == nullptr) {
+    if (rule.message != nullptr && cel::type_of(*rule.message).kind() != cel::TypeKind::string &&
+        !cel::type_of(*rule.message).is_dyn()) {
+      rule.message = nullptr;
+      rule.message_problem = "it gives no string";
+    } else if (rule.message == nullptr) {
       rule.message_problem = faults.empty() ? "it cannot be compiled" : faults.front().message;
     }
   }

@@ -51,7 +51,9 @@ class StructureCheck {
     if (root_ && schema_.shared.published) check_root();
     const bool skip_all_of = !schema_.all_of.empty() &&
                              is_int_or_string_pattern(schema_.all_of[0].definition().get("anyOf"));
-    check_branches(schema_.definition, schema_.definition,
+    // The API server looks for fields that are not declared from the root only.
+    declared_ = root_ || !schema_.shared.published;
+    check_branches(schema_.definition, &schema_.definition,
                    is_int_or_string_pattern(schema_.definition.get("anyOf")), skip_all_of, 0);
   }
 
@@ -103,6 +105,10 @@ class StructureCheck {
     if (is_true(items, "nullable")) fault_at("items", "must not be nullable in a set or map");
     if (schema_.list_type == ListType::map) {
       check_keys(items);
+    } else if (items.get("type").as_string() == "array" &&
+               items.find("x-kubernetes-list-type") != nullptr &&
+               items.get("x-kubernetes-list-type").as_string() != "atomic") {
+      fault_at("items", "of a set must be atomic when they are lists");
     } else if (items.get("type").as_string() == "object" &&
                items.get("x-kubernetes-map-type").as_string() != "atomic") {
       fault_at("items", "of a set need `x-kubernetes-map-type: atomic` when they are objects");
@@ -142,7 +148,9 @@ class StructureCheck {
   }
 
   void check_fields() {
-    if (schema_.additional && schema_.properties.size() != 0) {
+    const Node* values = schema_.definition.find("additionalProperties");
+    const bool any = values != nullptr && values->as_boolean();
+    if (values != nullptr && !any && schema_.properties.size() != 0) {
       fault_at("additionalProperties", "and `properties` exclude each other");
     }
     if (schema_.type != ValueType::object || schema_.additional || schema_.additional_any ||
@@ -179,11 +187,12 @@ class StructureCheck {
     if (schema_.definition.find("additionalProperties") != nullptr) {
       fault_at("additionalProperties", "must not stand at the root");
     }
+    if (schema_.default_value) fault_at("default", "must not stand at the root");
     check_type_meta();
     const Node metadata = schema_.properties.get("metadata");
     for (const Entry& entry : metadata.entries()) {
       const std::string_view key = entry.key.as_string();
-      bool fine = key == "type" || key == "description" || key == "default";
+      bool fine = key == "type" || key == "description";
       if (key == "properties") {
         fine = std::all_of(
             entry.value.entries().begin(), entry.value.entries().end(), [](const Entry& field) {
@@ -208,7 +217,7 @@ class StructureCheck {
 
   /// Restrictions must say nothing but what a value has to meet, about fields that the structure
   /// around them (`spine`) declares.
-  void check_branches(const Node& definition, const Node& spine, bool skip_any_of,
+  void check_branches(const Node& definition, const Node* spine, bool skip_any_of,
                       bool skip_all_of_any_of, int depth) {
     if (depth > kMostSchemaDepth) return;
     for (const std::string_view keyword : {"allOf", "anyOf", "oneOf"}) {
@@ -216,18 +225,18 @@ class StructureCheck {
       bool first = true;
       for (const Node& branch : definition.get(keyword).items()) {
         const bool skip = keyword == "allOf" && first && skip_all_of_any_of;
-        check_restriction(branch, &spine, skip, depth + 1);
+        check_restriction(branch, spine, skip, depth + 1);
         first = false;
       }
     }
     if (const Node* refused = definition.find("not")) {
-      check_restriction(*refused, &spine, false, depth + 1);
+      check_restriction(*refused, spine, false, depth + 1);
     }
   }
 
   void check_restriction(const Node& branch, const Node* spine, bool skip_any_of, int depth) {
     if (!branch.is_map() || depth > kMostSchemaDepth) return;
-    if (spine == nullptr) {
+    if (spine == nullptr && declared_) {
       return fault(branch.origin(),
                    "a restriction speaks of a value that is not declared beside it");
     }
@@ -257,8 +266,8 @@ class StructureCheck {
       if (name == "metadata" && schema_.shared.published) {
         fault(entry.key.origin(), "restrictions must not speak of `metadata`");
       }
-      const Node* declared = spine->get("properties").find(name);
-      if (declared == nullptr) {
+      const Node* declared = spine == nullptr ? nullptr : spine->get("properties").find(name);
+      if (declared == nullptr && declared_) {
         fault(entry.key.origin(), "a restriction speaks of `" + std::string(name) +
                                       "`, which is not declared beside it");
         continue;
@@ -266,13 +275,15 @@ class StructureCheck {
       check_restriction(entry.value, declared, false, depth + 1);
     }
     if (const Node* items = branch.find("items")) {
-      check_restriction(*items, spine->find("items"), false, depth + 1);
+      check_restriction(*items, spine == nullptr ? nullptr : spine->find("items"), false,
+                        depth + 1);
     }
-    check_branches(branch, *spine, skip_any_of, false, depth);
+    check_branches(branch, spine, skip_any_of, false, depth);
   }
 
   Schema& schema_;
   bool root_;
+  bool declared_ = true;  // whether restrictions on what is not declared are faults
 };
 
 }  // namespace

@@ -71,6 +71,12 @@ SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Si
 
 Survey survey(const Schema& schema) {
   Survey out;
+  const diag::Sources none;
+  walk(schema, {}, [&](const Schema& node, const std::string& path) {
+    diag::Sink findings;
+    check_default(node, path, none, findings);
+    for (const diag::Diagnostic& finding : findings.all()) out.faults.push_back(finding.message);
+  });
   walk_all(schema, {}, [&](const Schema& node, const std::string& path) {
     const std::string where = path.empty() ? "(root)" : path;
     for (const Fault& fault : node.faults) {
@@ -84,6 +90,9 @@ Survey survey(const Schema& schema) {
       switch (rule.state) {
         case Rule::State::ready:
           ++out.rules.evaluated;
+          if (rule.definition.find("optionalOldSelf") != nullptr) {
+            out.faults.push_back(where + ": `optionalOldSelf` of a rule that has no oldSelf");
+          }
           break;
         case Rule::State::transition:
           ++out.rules.skipped;

@@ -27,11 +27,14 @@ class TypeBuilder {
   explicit TypeBuilder(bool for_rules) : for_rules_(for_rules) {}
 
   Type build(const Schema& schema, const std::string& name) {
+    // The language has no "T or null".
+    return schema.nullable ? Type::dyn() : build_present(schema, name);
+  }
+  /// The type of values that are not null.
+  Type build_present(const Schema& schema, const std::string& name) {
     if (schema.int_or_string) return Type::dyn();
     if (for_rules_ && schema.type == ValueType::number) needs_view_ = true;
-    const Type type = bare(schema, name);
-    // The language has no "T or null".
-    return schema.nullable ? Type::dyn() : type;
+    return bare(schema, name);
   }
   bool needs_view() const { return needs_view_; }
 
@@ -47,15 +50,29 @@ class TypeBuilder {
       case ValueType::number:
         return Type::simple(TypeKind::real);
       case ValueType::string:
-        // Base64 text is of type bytes in rules, which we have not: such rules must not compile.
-        return for_rules_ && schema.format == Format::byte ? Type::opaque("bytes")
-                                                           : Type::simple(TypeKind::string);
+        return for_rules_ ? text(schema.format) : Type::simple(TypeKind::string);
       case ValueType::array:
         return Type::list(schema.items ? build(schema.items->get(), name) : Type::dyn());
       case ValueType::object:
         return object(schema, name);
     }
     return Type::dyn();
+  }
+
+  /// Texts of some formats have a type of their own in rules. Documents cannot hold values of these
+  /// types, so that rules that do more than compare them must not compile.
+  static Type text(Format format) {
+    switch (format) {
+      case Format::byte:
+        return Type::opaque("bytes");
+      case Format::date:
+      case Format::date_time:
+        return Type::opaque("timestamp");
+      case Format::duration:
+        return Type::opaque("duration in a document");
+      default:
+        return Type::simple(TypeKind::string);
+    }
   }
 
   Type object(const Schema& schema, const std::string& name) {
@@ -94,9 +111,13 @@ class TypeBuilder {
     // After defaulting, a field with a default is never absent.
     const bool present = schema.requires_field(field) || child.default_value.has_value() ||
                          (schema.resource && (field == "metadata"));
-    const bool metadata = is_object_meta(child);
+    // In rules, a field that is null counts as absent.
+    if (for_rules_ && child.nullable) needs_view_ = true;
+    Type of = is_object_meta(child) ? metadata_type(path)
+              : for_rules_          ? build_present(child, path)
+                                    : build(child, path);
     type.fields.push_back(
-        {std::move(as), metadata ? metadata_type(path) : build(child, path), present});
+        {std::move(as), std::move(of), present && !(for_rules_ && child.nullable)});
   }
 
   /// ObjectMeta is nullable field by field on input; in expressions it has its plain types.
@@ -153,7 +174,8 @@ cel::Type cel_type(const Schema& schema, const std::string& name) {
 
 cel::Type rule_type(const Schema& schema, const std::string& name, bool& needs_view) {
   TypeBuilder builder(true);
-  Type type = builder.build(schema, name);
+  // Rules are not evaluated on null.
+  Type type = builder.build_present(schema, name);
   needs_view = builder.needs_view();
   return type;
 }
@@ -176,6 +198,7 @@ Node rule_view(const Schema& schema, const Node& value, yaml::Arena& arena) {
   for (const Entry& entry : value.entries()) {
     const std::string_view name = entry.key.as_string();
     if (const Schema* own = schema.property(name)) {
+      if (entry.value.is_null()) continue;
       const std::string as = escape_field(name).value_or(std::string(name));
       entries.push_back(
           {arena.string(as, entry.key.origin()), rule_view(*own, entry.value, arena)});

@@ -65,8 +65,7 @@ std::string plural(std::int64_t count, std::string_view unit) {
 bool is_whole(const Node& value) {
   if (value.is_integer()) return true;
   if (!value.is_real()) return false;
-  const double real = value.as_real();
-  return is_json_integer(real) || (real == std::trunc(real) && std::abs(real) < 9.2e18);
+  return is_json_integer(value.as_real());
 }
 
 std::string one_line(std::string_view text, std::size_t most) {

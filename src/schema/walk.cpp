@@ -249,6 +249,8 @@ bool Walk::check_entry(const Schema& schema, const Entry& entry, const Place& pl
     return true;
   }
   ++unknown;
+  // The API server drops the field and goes on; a field of ours is most often one that was meant.
+  if (!schema.shared.published) ++blocking_;
   return unknown_field(&schema, entry, place);
 }
 
@@ -336,10 +338,10 @@ void validate(const Schema& schema, const Node& document, yaml::Arena& arena,
 void validate_listing(const Schema& schema, const Node& document, yaml::Arena& arena,
                       const diag::Sources& sources, diag::Sink& sink,
                       const ValidateOptions& options, std::vector<Finding>* found) {
-  Node subject = document;
+  Node subject = as_json(document, arena);
   if (schema.shared.published) {
     std::vector<RemovedNull> removed;
-    subject = prune_nulls(schema, document, arena, &removed);
+    subject = prune_nulls(schema, subject, arena, &removed);
     for (const RemovedNull& null : removed) {
       sink.warning(kNullValue, null.at, options.subject + "`" + null.path + "` is null")
           .label("counts as absent")

@@ -132,8 +132,7 @@ std::string wanted_type(const Schema& schema);
 std::string first_sentence(const Schema& schema);
 /// A text on one line, at most `most` code points.
 std::string one_line(std::string_view text, std::size_t most);
-/// True for integers, and for reals that mean one: YAML that reaches the API server has been turned
-/// into JSON, where 1.0 is 1.
+/// True for integers, and for reals that are one but for a little, as the API server sees it.
 bool is_whole(const yaml::Node& value);
 /// A text that is the same for equal nodes and differs otherwise.
 std::string canonical(const yaml::Node& node);

@@ -68,10 +68,8 @@ def plain(path):
     """Paths as both write them: map keys as names."""
     path = re.sub(r"\[\"(.*?)\"\]", r".\1", path)
     path = re.sub(r"\[(?!\d+\])([^\]]*)\]", r".\1", path)
-    path = path.strip(".")
     # Of metadata, the server names the field but not the label.
-    match = re.match(r"(metadata\.\w+)", path)
-    return match[1] if match else path
+    return re.sub(r"((?:^|\.)metadata\.(?:labels|annotations|finalizers|ownerReferences))\b.*", r"\1", path.strip("."))
 
 
 def located(findings):
@@ -96,6 +94,26 @@ def same(one, two):
         return len(one) == len(two) and all(map(same, one, two))
     return type(one) in (int, float) and type(two) in (int, float) and one == two or (
         type(one) is type(two) and one == two)
+
+
+def tidy(value):
+    """Without what is empty in metadata: the server leaves it out."""
+    if isinstance(value, list):
+        return [tidy(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    value = {key: tidy(item) for key, item in value.items()}
+    if "metadata" in value and value.get("apiVersion"):
+        value["metadata"] = filled(value["metadata"])
+    return value
+
+
+def filled(value):
+    if isinstance(value, list):
+        return [filled(item) for item in value]
+    if not isinstance(value, dict):
+        return value or {}
+    return {key: filled(item) for key, item in value.items() if filled(item)}
 
 
 def difference(server, ours):
@@ -140,9 +158,17 @@ def difference(server, ours):
         text += f"not found: {sorted(missed)} (the server: {details} unknown {server['unknown']}); "
     if added:
         text += f"found, but the server does not: {sorted(added)} {ours['messages']}; "
+    for finding in errors:
+        # Ours ends without a full stop, and is one line. A duplicate has no text.
+        detail = " ".join(finding["detail"].split()).rstrip(".")[:300]
+        told = finding["stage"] == "rule" and not re.search(r"^failed rule: |evaluating rule: ", detail)
+        if told and not any(detail in message for message in ours["messages"]):
+            text += f"the server says {detail!r}, src/schema {ours['messages']}; "
+    refused = bool(server["unknown"] or server["errors"])
+    if refused != bool(ours["findings"]):
+        text += f"refused: the server {refused}, src/schema {not refused}; "
     if not server["unknown"]:
-        one = {**server["document"], "metadata": 0}
-        two = {**ours["document"], "metadata": 0}
+        one, two = tidy(server["document"]), tidy(ours["document"])
         if not same(one, two):
             text += f"defaults: the server {json.dumps(one, sort_keys=True)}, src/schema {json.dumps(two, sort_keys=True)}"
     return text
@@ -268,7 +294,6 @@ def check_all(tally, gpuctl):
         if not SCHEMAS.exists():
             skip("published CRDs", "../shared/schemas is absent")
         crds = crds_of(programs["server"], sorted(SCHEMAS.rglob("*.yaml")), scratch)
-        if False: pass
         for what, cases in (("rendered", list(rendered(gpuctl, crds, scratch))), ("made", list(made(crds)))):
             first = comparison.compare(cases)
             more = list(spoiled(cases, first))
@@ -276,8 +301,46 @@ def check_all(tally, gpuctl):
             print(f"{what}: {len(cases)} documents and {len(more)} spoiled ones")
         print(f"{comparison.defaulted} documents with defaults compared, {comparison.accepted} accepted and "
               f"{comparison.refused} refused by the server, of {len(crds)} versions of CRDs")
+        check_rules(tally, programs, crds, scratch)
         tally.check(comparison.defaulted >= LEAST_DEFAULTED, "too few documents with defaults")
         tally.check(comparison.refused >= LEAST_REFUSED, "too few refused documents")
+
+
+def count_rules(schema):
+    """How many rules a schema has, wherever they stand."""
+    if isinstance(schema, list):
+        return sum(map(count_rules, schema))
+    if not isinstance(schema, dict):
+        return 0
+    own = schema.get("x-kubernetes-validations")
+    return (len(own) if isinstance(own, list) else 0) + sum(
+        count_rules(value) for key, value in schema.items() if key not in ("default", "enum", "example"))
+
+
+def check_rules(tally, programs, crds, scratch):
+    """Prints what becomes of the rules of each CRD. None may get lost between the three columns, and
+    one that is not evaluated needs its reason."""
+    keys = sorted(crds)
+    answers = ask(programs["ours"], [{"file": str(crds[key][0]), "kind": key[1], "version": key[2], "text": ""}
+                                     for key in keys], scratch)
+    total = collections.Counter()
+    reasons = []
+    print(f"{'rules of':62} evaluated  skipped  unsupported")
+    for key, answer in zip(keys, answers):
+        what, rules = f"{key[0]}/{key[2]} {key[1]}", answer["rules"]
+        counts = [rules[column] for column in ("evaluated", "skipped", "unsupported")]
+        there = count_rules(crds[key][1])
+        tally.check(sum(counts) == there, f"{what}: {there} rules, {counts} accounted for")
+        missing = [reason for reason in rules["reasons"] if ": rule `" in reason]
+        tally.check(len(missing) == rules["unsupported"], f"{what}: rules are not evaluated without a reason")
+        if there:
+            print(f"{what:62} {counts[0]:9} {counts[1]:8} {counts[2]:12}")
+        total.update(dict(zip(("evaluated", "skipped", "unsupported"), counts)))
+        reasons += [f"{what}: {reason}" for reason in rules["reasons"]]
+    print(f"{'total':62} {total['evaluated']:9} {total['skipped']:8} {total['unsupported']:12}")
+    for reason in reasons:
+        print(f"not checked: {reason}")
+    tally.check(total["evaluated"] > 100, "hardly any rule is evaluated")
 
 
 def main():

@@ -59,13 +59,15 @@ struct File {
 struct Known {
   SchemaPtr schema;
   json faults;
+  json rules;
 };
 
 class Answers {
  public:
   std::string answer(const json& request) {
     const Known& known = find(request.at("file"), request.at("kind"), request.at("version"));
-    json out = {{"crd", known.faults}};
+    json out = {{"crd", known.faults}, {"rules", known.rules}};
+    if (request.at("text") == "") return out.dump();
     diag::Sources sources;
     yaml::Arena arena;
     diag::Sink sink;
@@ -97,7 +99,13 @@ class Answers {
       std::unique_ptr<File>& file = files_[path];
       if (file == nullptr) file = std::make_unique<File>(path);
       known.schema = file->schema(kind, version);
-      known.faults = survey(*known.schema).faults;
+      const Survey all = survey(*known.schema);
+      known.rules = {{"evaluated", all.rules.evaluated},
+                     {"skipped", all.rules.skipped},
+                     {"unsupported", all.rules.unsupported},
+                     {"reasons", all.unsupported}};
+      known.faults = all.faults;
+      for (const std::string& what : all.unsupported) known.faults.push_back(what);
     }
     return known;
   }

@@ -170,7 +170,7 @@ func decode(s *served, document map[string]interface{}, answer *Answer) error {
 // document: a name, a namespace and a type that fits the URL.
 func validate(s *served, document map[string]interface{}, answer *Answer) {
 	object := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(document)}
-	if object.GetName() == "" && object.GetGenerateName() == "" {
+	if object.GetName() == "" {
 		object.SetName("name")
 	}
 	if !s.namespaced {

@@ -49,7 +49,8 @@ const Fault kFaults[] = {
      "GPU0211 [type: object] the schema: required field `nmae` is not among the properties\n"},
     {"list_map_keys_missing", "{type: array, items: {type: string}, x-kubernetes-list-type: map}",
      "GPU0211 [{type: array, items: {type: string}, x-kubernetes-list-type: map}] the schema: "
-     "`x-kubernetes-list-map-keys` is missing in a list of type map\n"},
+     "`x-kubernetes-list-map-keys` is missing in a list of type map\n"
+     "GPU0211 [items] the schema: `items` of a list of type map must be objects\n"},
     {"bad_list_type", "{type: array, items: {type: string}, x-kubernetes-list-type: bag}",
      "GPU0211 [bag] the schema: `x-kubernetes-list-type` must be atomic, set or map\n"},
     {"bad_rules", "type: string\nx-kubernetes-validations: [{message: x}]\n",
