@@ -216,8 +216,11 @@ const Case kLists[] = {
     {"set_by_value", kSet, "l: [1, 1.0]\n", "GPU0207 [1.0] duplicate entry `1` in `l`\n"},
     {"set_of_maps", kSet, "l: [{a: 1, b: 2}, {b: 2, a: 1}]\n",
      "GPU0207 [b] duplicate entry `{\"a\":1,\"b\":2}` in `l`\n"},
-    {"set_three_times", kSet, "l: [a, a, a]\n",
-     "GPU0207 [a] duplicate entry `a` in `l`\n"},
+    {"map_with_a_text",
+     "type: array\nx-kubernetes-list-type: map\nx-kubernetes-list-map-keys: "
+     "[name]\nitems: {type: object, required: [name], properties: {name: {type: string}}}",
+     "[a, {name: b}, {name: b}]", "GPU0202 [a] wrong type for `[0]`\n"},
+    {"set_three_times", kSet, "l: [a, a, a]\n", "GPU0207 [a] duplicate entry `a` in `l`\n"},
     {"unique_items", "type: array\nitems: {type: integer}\nuniqueItems: true", "[1, 2, 1]",
      "GPU0207 [1] duplicate entry `1` in the document\n"},
     {"atomic_keeps_duplicates",
