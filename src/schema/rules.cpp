@@ -159,6 +159,7 @@ bool Walk::check_rules(const Schema& schema, const Node& value, const Place& pla
   const std::array<cel::Value, 2> values = {self, cel::Value()};
   bool ok = true;
   for (const Rule& rule : set.rules) {
+    if (out_of_steps_) return ok;
     if (rule.state == Rule::State::transition || about_exempt(rule, place)) {
       ++counts.skipped;
       continue;
@@ -172,6 +173,8 @@ bool Walk::check_rules(const Schema& schema, const Node& value, const Place& pla
     ++counts.evaluated;
     const cel::Outcome outcome = cel::evaluate(*rule.program, values, arena_);
     if (!outcome.ok()) {
+      // As for the API server, one that takes too long is the last one; there may be thousands.
+      out_of_steps_ = outcome.error->kind == cel::EvalError::Kind::budget;
       ok = rule_not_met(schema, rule, value, self, place, outcome.error->message);
     } else if (!outcome.value.is_node() || !outcome.value.node().as_boolean()) {
       ok = rule_not_met(schema, rule, value, self, place, {});

@@ -122,6 +122,7 @@ class Walk {
   // Items of lists whose unknown fields are preserved.
   std::set<const Schema*> preserved_;
   std::set<const void*> said_;
+  bool out_of_steps_ = false;  // a rule took too many: no more are evaluated
 };
 
 /// How a value is shown in "found": `string "abc"`, `integer 3`, `list`. Secrets are not shown.

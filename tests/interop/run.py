@@ -6,7 +6,8 @@ kubectl. Both must accept it, agree with each other, and give exactly the object
 the folder's files, field by field, as kubectl reads them.
 
 Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the published YAML test
-suite (yaml_suite.py), and texts changed at random against libyaml (yaml_differential.py).
+suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), and custom
+resources as an API server judges them (schema.py).
 """
 
 import json
@@ -17,6 +18,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.scalars import check_scalars  # noqa: E402
+from interop.schema import check_schema  # noqa: E402
 from interop.text_bytes import check_bytes  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
 from interop.values import probe_of  # noqa: E402
@@ -126,6 +128,7 @@ def main():
                     objects += check_folder(tally, programs, folder, scratch, f"{what}: {name}")
                     folders += 1
     print(f"{objects} objects in {folders} folders")
+    check_schema(tally, gpuctl)
     tally.close()
 
 

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"reflect"
 	"strings"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -57,7 +58,9 @@ type Answer struct {
 	Refused  string                 `json:"refused"`  // why the document cannot even be decoded
 	Unknown  []string               `json:"unknown"`  // paths of fields that are dropped
 	Document map[string]interface{} `json:"document"` // as stored
-	Errors   []Finding              `json:"errors"`
+	// Whether the document had anything filled in.
+	Defaulted bool      `json:"defaulted"`
+	Errors    []Finding `json:"errors"`
 	// The server looks at no rule when errors of certain kinds stand before.
 	RulesSkipped bool `json:"rulesSkipped"`
 }
@@ -162,7 +165,9 @@ func decode(s *served, document map[string]interface{}, answer *Answer) error {
 			return err
 		}
 	}
+	before := runtime.DeepCopyJSON(document)
 	defaulting.Default(document, s.structural)
+	answer.Defaulted = !reflect.DeepEqual(before, document)
 	return nil
 }
 

@@ -203,7 +203,7 @@ TEST(RuleLimits, TooManySteps) {
   Bench bench;
   bench.check(
       "type: array\nitems: {type: integer}\nx-kubernetes-validations: [{rule: 'self.all(a, "
-      "self.all(b, self.all(c, a + b + c >= 0)))', message: never}]",
+      "self.all(b, self.all(c, a + b + c >= 0)))', message: never}, {rule: 'false'}]",
       items + "]\n");
   ASSERT_EQ(bench.sink.all().size(), 1U) << bench.found();
   const diag::Diagnostic& finding = bench.sink.all().front();
