@@ -64,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Offence{"!<tag:yaml.org,2002:int> 5", 0, "GPU0107"},
                     Offence{"[&x 1, &x 2]", 7, "GPU0108"}, Offence{"[&x 1, *x]", 7, "GPU0108"},
                     Offence{"&x [*x]", 4, "GPU0108"}, Offence{"&x {k: *x}", 7, "GPU0108"},
-                    Offence{"[*x]", 1, "GPU0102"}, Offence{"{? [a] : b}", 3, "GPU0106"}));
+                    Offence{"[*x]", 1, "GPU0102"}, Offence{"{? [a] : b}", 3, "GPU0106"},
+                    Offence{"[!!str :a]", 7, "GPU0102"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Y5, Everywhere,
