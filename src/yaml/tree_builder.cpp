@@ -180,7 +180,8 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   count_nodes(1, origin);
   check_indentation(property);
   note_scalar(place);
-  if (at != property && surroundings().flow && text_.substr(at).starts_with(':')) {
+  if (at != property && !value.empty() && surroundings().flow &&
+      text_.substr(at).starts_with(':')) {
     // Behind an anchor or tag, some readers take the colon for the end of an empty key.
     error(kSyntax, span(at, at + 1), "a text that starts with `:` is read in different ways here")
         .suggest("quote it");

@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
         Accepted{"%YAML 1.2\n---\na: 1\n", R"({"a":1})"},
         Accepted{"a: |\n  one\n   two\n\nb: >-\n  x\n  y\n", R"({"a":"one\n two\n","b":"x y"})"},
         Accepted{"a: >+\n  x\n\n\nb: >+\n  x\n  y\n", R"({"a":"x\n\n\n","b":"x y\n"})"},
+        Accepted{"{!!str : a, b : !!str}\n", R"({"":"a","b":""})"},
         // A byte order mark at the start, and CR LF.
         Accepted{"\xEF\xBB\xBF"
                  "a: 1\r\nb: |\r\n  x\r\n  y\r\n",
