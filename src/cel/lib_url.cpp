@@ -1,5 +1,8 @@
 // url() and isURL() as in the Kubernetes CEL library: an absolute URI, or an absolute path.
+#include <arpa/inet.h>
+
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,13 +92,23 @@ bool host_escapes_are_valid(std::string_view host) {
   return true;
 }
 
+/// An IPv6 address, with a zone behind `%25`.
+bool is_ipv6(std::string_view text) {
+  if (const std::size_t zone = text.find("%25"); zone != std::string_view::npos) {
+    if (zone + 3 == text.size()) return false;
+    text = text.substr(0, zone);
+  }
+  std::array<unsigned char, 16> bytes{};
+  return inet_pton(AF_INET6, std::string(text).c_str(), bytes.data()) == 1;
+}
+
 /// `host`, `host:port`, `[v6]`, `[v6]:port`; the port may be empty.
 bool host_is_valid(std::string_view host) {
   if (!escapes_are_valid(host) || !host_escapes_are_valid(host)) return false;
   std::string_view port;
   if (!host.empty() && host.front() == '[') {
     const std::size_t close = host.find(']');
-    if (close == std::string_view::npos) return false;
+    if (close == std::string_view::npos || !is_ipv6(host.substr(1, close - 1))) return false;
     port = host.substr(close + 1);
   } else {
     const std::size_t colon = std::min(host.find(':'), host.size());
