@@ -2,13 +2,18 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <memory>
 #include <system_error>
+
+#include "base/text.hpp"
 
 namespace gpuctl::base {
 namespace {
@@ -29,9 +34,33 @@ FileError open_error(const std::string& path, int code) {
   struct stat status {};
   if (code == ENXIO) return {path, code, "is not a regular file"};  // a socket
   if (code == ENOENT && ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode)) {
-    return {path, code, "is a symbolic link to nowhere"};
+    return {path, 0, "is a symbolic link to nowhere"};
   }
   return os_error(path, code);
+}
+
+// Opens a file below `directory` without leaving it, not even for a moment. -1 and errno when that
+// cannot be.
+int open_beneath(int directory, const std::string& path) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(kReadFlags);
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  const int file =
+      static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how));
+  if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return file;
+  // Before Linux 5.6 no link is followed at all.
+  FileDescriptor at(::fcntl(directory, F_DUPFD_CLOEXEC, 0));
+  const std::vector<std::string_view> parts = split(path, '/');
+  for (std::size_t i = 0; at && i + 1 < parts.size(); ++i) {
+    if (parts[i] == "..") {
+      errno = EXDEV;
+      return -1;
+    }
+    at = FileDescriptor(::openat(at.get(), std::string(parts[i]).c_str(),
+                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  }
+  if (!at) return -1;
+  return ::openat(at.get(), std::string(parts.back()).c_str(), kReadFlags | O_NOFOLLOW);
 }
 
 }  // namespace
@@ -104,6 +133,22 @@ std::variant<std::string, FileError> read_file(const std::string& path, std::siz
   const FileDescriptor file(::open(path.c_str(), kReadFlags));
   if (!file) return open_error(path, errno);
   return read_descriptor(file, path, most_bytes);
+}
+
+std::variant<std::string, FileError> read_file_beneath(const std::string& directory,
+                                                       const std::string& path,
+                                                       std::size_t most_bytes) {
+  const bool joined = directory.empty() || directory.ends_with('/');
+  const std::string full = directory + (joined ? "" : "/") + path;
+  if (full.find('\0') != std::string::npos) return FileError{full, EINVAL, "has a NUL in its name"};
+  const FileDescriptor root(
+      ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!root) return os_error(directory, errno);
+  const FileDescriptor file(open_beneath(root.get(), path));
+  if (file) return read_descriptor(file, full, most_bytes);
+  if (errno == EXDEV)
+    return FileError{full, EXDEV, "leads out of `" + (directory.empty() ? "." : directory) + "`"};
+  return open_error(full, errno);
 }
 
 std::variant<std::vector<std::string>, FileError> list_directory(const std::string& path) {

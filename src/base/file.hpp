@@ -55,6 +55,13 @@ std::variant<std::string, FileError> read_descriptor(const FileDescriptor& file,
 /// refused, without ever blocking on one.
 std::variant<std::string, FileError> read_file(const std::string& path, std::size_t most_bytes);
 
+/// read_file() of `path` below `directory` ("": the current one). A path or link that leads out of
+/// the directory is an error, so that names in the input of others give no access to the rest of
+/// the machine.
+std::variant<std::string, FileError> read_file_beneath(const std::string& directory,
+                                                       const std::string& path,
+                                                       std::size_t most_bytes);
+
 /// Names in a directory, sorted by byte, without `.` and `..`.
 std::variant<std::vector<std::string>, FileError> list_directory(const std::string& path);
 

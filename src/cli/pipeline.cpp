@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <thread>
@@ -11,6 +12,7 @@
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/path_check.hpp"
+#include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/version.hpp"
 #include "render/codes.hpp"
@@ -191,6 +193,13 @@ class Run {
       }
       const std::string name = facts_beside(result_.blueprint_file);
       auto content = base::read_file(name, kMostInputBytes);
+      const auto* error = std::get_if<base::FileError>(&content);
+      if (error != nullptr && error->code != ENOENT && error->code != ENAMETOOLONG) {
+        sink()
+            .error(kUnreadable, diag::kNoOrigin, "cannot read `" + name + "`: " + error->text)
+            .suggest("the facts beside a blueprint are optional: mend the file, or move it away");
+        return false;
+      }
       if (auto* text = std::get_if<std::string>(&content)) {
         const std::optional<yaml::Node> beside = parse_facts(name, std::move(*text));
         if (!beside) return false;
@@ -220,10 +229,12 @@ class Run {
         continue;
       }
       const std::string name = directory_of(result_.blueprint_file) + relative;
-      auto content = base::read_file(name, kMostInputBytes);
+      auto content =
+          base::read_file_beneath(directory_of(result_.blueprint_file), relative, kMostInputBytes);
       if (const auto* error = std::get_if<base::FileError>(&content)) {
-        sink().error(render::kExtraManifest, path.origin(),
-                     "cannot read `" + name + "`: " + error->text);
+        diag::Diagnostic& refused = sink().error(render::kExtraManifest, path.origin(),
+                                                 "cannot read `" + name + "`: " + error->text);
+        if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
         continue;
       }
       std::string text = std::move(std::get<std::string>(content));
@@ -232,6 +243,9 @@ class Run {
       const std::optional<std::vector<yaml::Node>> documents =
           yaml::read_all(file, sources(), arena(), sink());
       if (!documents) continue;
+      if (documents->empty()) {
+        sink().error(render::kExtraManifest, path.origin(), "`" + name + "` holds no manifest");
+      }
       for (const yaml::Node& document : *documents) {
         if (!document.get("kind").is_string() || !document.get("apiVersion").is_string() ||
             !document.get({"metadata", "name"}).is_string()) {
@@ -340,7 +354,11 @@ class Run {
       return std::nullopt;
     }
     while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
-    return value;
+    const bool text = base::valid_utf8(value) && value.find('\0') == std::string::npos;
+    if (!value.empty() && text) return value;
+    sink().error(kSecretUnavailable, (variable.is_string() ? variable : path).origin(),
+                 value.empty() ? "this secret is empty" : "this secret is no text in UTF-8");
+    return std::nullopt;
   }
 
   const Request& request_;

@@ -198,8 +198,9 @@ ROLES = [
          without=(missing, directory, below_a_file, two_documents)),
     Role("extra manifest", "extra.yaml", SOUND,
          spec={"extraManifests": [{"layer": "50-platform", "path": "extra.yaml"}]},
-         # No objects at all are none too many.
-         without=(two_documents, below_a_file, empty, only_bom)),
+         without=(two_documents, below_a_file)),
+    # A facts file that is not there is none.
+    Role("facts beside", "lab.facts.yaml", FACTS_TEXT, without=(missing, below_a_file)),
 ]
 
 
@@ -216,6 +217,8 @@ def check_file(scene, role, kind):
     target = given if role.name == "blueprint" else "lab.yaml"
     nobody = kind is unreadable
     place = None if kind in UNOPENED or kind in NO_PLACE else role.path
+    if role.spec and kind in EMPTY and kind is not only_comments:
+        place = "lab.yaml"  # where the file is named
     names = [role.path]
     what = f"{role.name}, {kind.__name__}"
     scene.refused(f"validate: {what}", "validate", target, *words, names=names, place=place,
@@ -241,6 +244,23 @@ def check_secret_file(scene, kind):
     scene.refused(f"secret, {kind.__name__}", "render", "lab.yaml", "--install-dir", "private",
                   "-o", "out", codes=["GPU0605"], names=["secret.json"], place="lab.yaml",
                   nobody=kind is unreadable)
+
+
+def check_extra_link(scene, target):
+    """A link must not bring files from elsewhere into Git; one that stays is fine."""
+    scene.good(extraManifests=[{"layer": "50-platform", "path": "extra.yaml"}])
+    scene.write("sub/real.yaml", CONFIG_MAP)
+    (scene.folder / "outside.yaml").write_text(SOUND)
+    names = {"up": "../outside.yaml", "absolute": str(scene.folder / "outside.yaml"),
+             "in and out": "sub/../../outside.yaml", "folder": "sub/away/outside.yaml",
+             "inside": "sub/real.yaml"}
+    (scene.work / "sub/away").symlink_to("../..")
+    (scene.work / "extra.yaml").symlink_to(names[target])
+    if target == "inside":
+        scene.accepted(target, "validate", "lab.yaml")
+        return
+    scene.refused(f"extra manifest, link {target}", "render", "lab.yaml", "-o", "out",
+                  codes=["GPU0423"], names=["leads out of"], place="lab.yaml")
 
 
 def check_links_in_circles(scene, option):
@@ -349,7 +369,9 @@ def cases(full):
         for kind in UNOPENED:
             if kind is not directory:
                 yield f"{option}, {kind.__name__}", check_directory, (option, kind)
-    for kind in (*UNOPENED, over_the_limit):
+    for target in ("up", "absolute", "in and out", "folder", "inside"):
+        yield f"extra manifest, link {target}", check_extra_link, (target,)
+    for kind in (*UNOPENED, over_the_limit, empty, program, utf16, latin1, nul):
         if kind is not below_a_file:
             yield f"secret, {kind.__name__}", check_secret_file, (kind,)
     for option in ("--providers", "--templates"):

@@ -52,6 +52,31 @@ TEST(ReadFile, RefusesWhatIsNoFile) {
   EXPECT_EQ(error_of(read_file(std::string("a\0b", 3), 10)).code, EINVAL);
 }
 
+TEST(ReadFileBeneath, StaysBelowItsDirectory) {
+  const Scratch scratch;
+  put(scratch / "in/a", "a");
+  put(scratch / "in/sub/b", "b");
+  put(scratch / "out", "out");
+  std::filesystem::create_symlink("sub/b", scratch / "in/inside");
+  std::filesystem::create_symlink("../out", scratch / "in/outside");
+  std::filesystem::create_symlink(scratch / "in/a", scratch / "in/absolute");
+  std::filesystem::create_symlink("nowhere", scratch / "in/dangling");
+  const auto content = [&](const std::string& path) -> std::string {
+    const auto read = read_file_beneath(scratch / "in/", path, 100);
+    if (const auto* error = std::get_if<FileError>(&read)) return "!" + error->text;
+    return std::get<std::string>(read);
+  };
+  EXPECT_EQ(content("a"), "a");
+  EXPECT_EQ(content("sub/b"), "b");
+  EXPECT_EQ(content("inside"), "b");
+  for (const char* path : {"outside", "absolute", "../out", "sub/../../out", "/etc/passwd"}) {
+    EXPECT_EQ(content(path), "!leads out of `" + (scratch / "in/") + "`") << path;
+  }
+  EXPECT_EQ(content("dangling"), "!is a symbolic link to nowhere");
+  EXPECT_EQ(content("sub"), "!is a directory");
+  EXPECT_EQ(content("none"), "!No such file or directory");
+}
+
 TEST(ListDirectory, SortsByByte) {
   const Scratch scratch;
   for (const char* name : {"b", "a", "B", ".hidden", "\xC3\xA9"}) put(scratch / name, "");
