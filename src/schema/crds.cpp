@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
-#include <sstream>
 #include <system_error>
 
+#include "base/file.hpp"
 #include "schema/codes.hpp"
 #include "schema/compiled.hpp"
 #include "yaml/read.hpp"
@@ -75,7 +74,7 @@ struct Crds::State {
     fs::directory_iterator entries(directory, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
       std::error_code ignored;
-      if (entries->path().extension() == ".yaml" && entries->is_regular_file(ignored)) {
+      if (entries->path().extension() == ".yaml" && !entries->is_directory(ignored)) {
         paths.push_back(entries->path().string());
       }
     }
@@ -90,14 +89,13 @@ struct Crds::State {
   }
 
   std::optional<std::string> text_of(const File& file, diag::Sink& sink) {
-    std::ifstream stream(file.path, std::ios::binary);
-    std::ostringstream text;
-    if (stream) text << stream.rdbuf();
-    if (!stream) {
-      sink.error(kCrdUnusable, diag::kNoOrigin, "cannot read the CRD file `" + file.path + "`");
+    auto content = base::read_file(file.path, yaml::published_limits().bytes);
+    if (const auto* error = std::get_if<base::FileError>(&content)) {
+      sink.error(kCrdUnusable, diag::kNoOrigin,
+                 "cannot read the CRD file `" + file.path + "`: " + error->text);
       return std::nullopt;
     }
-    return std::move(text).str();
+    return std::move(std::get<std::string>(content));
   }
 
   void scan(File& file, diag::Sink& sink) {

@@ -228,6 +228,15 @@ def check_file(scene, role, kind):
         scene.refused(f"apply: {what}", "apply", target, "--repo", "repo", *words, names=names)
 
 
+def check_crd(scene, kind):
+    """A file of --crds that cannot be used is a finding; it is read once a kind is looked up."""
+    scene.good()
+    (scene.work / "crds").mkdir()
+    kind(scene, scene.work / "crds/x.yaml", SOUND)
+    scene.refused(f"--crds, {kind.__name__}", "validate", "lab.yaml", "--crds", "crds",
+                  codes=["GPU0222"], names=["crds/x.yaml"], nobody=kind is unreadable)
+
+
 def check_directory(scene, role, kind):
     """--providers, --templates and --crds given something that is no directory."""
     scene.good()
@@ -369,6 +378,9 @@ def cases(full):
         for kind in UNOPENED:
             if kind is not directory:
                 yield f"{option}, {kind.__name__}", check_directory, (option, kind)
+    for kind in UNOPENED:
+        if kind not in (missing, directory, below_a_file):
+            yield f"file of --crds, {kind.__name__}", check_crd, (kind,)
     for target in ("up", "absolute", "in and out", "folder", "inside"):
         yield f"extra manifest, link {target}", check_extra_link, (target,)
     for kind in (*UNOPENED, over_the_limit, empty, program, utf16, latin1, nul):
