@@ -157,8 +157,10 @@ TEST(Conformance, PublishedSuite) {
       ADD_FAILURE() << path << " is no suite: " << error.what();
     }
   }
+  // Another folder may hold a part of a file, or another edition of it.
+  const bool complete = std::getenv("GPUCTL_CEL_CONFORMANCE") == nullptr;
   for (const auto& [name, reason] : skips) {
-    if (tallies.count(name.substr(0, name.find('/'))) == 0) continue;
+    if (!complete || tallies.count(name.substr(0, name.find('/'))) == 0) continue;
     ADD_FAILURE() << "conformance_skips.txt names a case that is not there: " << name;
   }
   if (const char* to = std::getenv("GPUCTL_CEL_CONFORMANCE_RECORD")) {
