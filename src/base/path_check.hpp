@@ -13,8 +13,8 @@ inline constexpr std::size_t kMostPathComponents = 64;
 /// Why `path` must not be written below a root, or "" when it may be: it is empty, absolute, has an
 /// empty, `.` or `..` component, one that some file system takes for `.git` (any case, HFS+ ignored
 /// code points, NTFS short name, trailing dots and spaces, streams), a backslash, control or
-/// invisible characters, invalid UTF-8, or is too long or too deep. Phrase that follows the path: "is
-/// absolute".
+/// invisible characters, invalid UTF-8, or is too long or too deep. Phrase that follows the path:
+/// "is absolute".
 std::string unsafe_path_reason(std::string_view path);
 
 }  // namespace gpuctl::base

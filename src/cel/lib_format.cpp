@@ -10,6 +10,7 @@
 #include "cel/functions.hpp"
 #include "cel/numbers.hpp"
 #include "cel/opaque.hpp"
+#include "cel/utf8.hpp"
 
 namespace gpuctl::cel::lib {
 
@@ -59,7 +60,8 @@ class Formatter {
                     std::to_string(values_.size()));
       }
       std::string piece;
-      const std::string reason = clause(pattern[i], precision, values_[next_++], piece);
+      const std::string_view letter = pattern.substr(i, utf8_length(pattern[i]));
+      const std::string reason = clause(letter, precision, values_[next_++], piece);
       if (reason == kExhausted) return exhausted();
       if (!reason.empty()) return fail(reason);
       if (!put(piece)) return exhausted();
@@ -79,7 +81,8 @@ class Formatter {
     return std::string("`%") + letter + "` cannot take " + type_name_of(value);
   }
 
-  std::string clause(char letter, int precision, const Value& value, std::string& piece) {
+  std::string clause(std::string_view name, int precision, const Value& value, std::string& piece) {
+    const char letter = name.front();
     const yaml::Node node = value.is_node() ? value.node() : yaml::Node();
     switch (letter) {
       case 's':
@@ -119,7 +122,7 @@ class Formatter {
         }
         return {};
       default:
-        return std::string("unknown clause `%") + letter + "` in the format";
+        return "unknown clause `%" + std::string(name) + "` in the format";
     }
   }
 

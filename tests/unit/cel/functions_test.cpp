@@ -86,6 +86,7 @@ TEST_F(Functions_, Strings) {
       {"'%s'.format([])", "error: the format has more `%` clauses than the list has values, 0"},
       {"'%'.format([1])", "error: the format ends inside of a `%` clause"},
       {"'%q'.format([1])", "error: unknown clause `%q` in the format"},
+      {"'%ä'.format([1])", "error: unknown clause `%ä` in the format"},
       {"'%.999999999f'.format([1.0])", "error: a precision in the format must be 0 to 100"},
   });
 }
