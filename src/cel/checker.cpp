@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "base/text.hpp"
-#include "cel/opaque.hpp"
-
 namespace gpuctl::cel {
 
 bool comparable(const Type& a, const Type& b) {

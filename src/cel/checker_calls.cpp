@@ -122,11 +122,15 @@ Checked Checker::call(const Expr& expr) {
 }
 
 Checked Checker::method(const Expr& expr) {
-  const auto prefix = chain(*expr.children[0]);
-  if (prefix && !is_variable(prefix->substr(0, prefix->find('.')))) {
-    // No variable: the chain is the namespace of a function.
-    std::vector<Checked> args;
+  std::vector<Checked> args;
+  const auto check_arguments = [&] {
     for (std::size_t i = 1; i < expr.children.size(); ++i) args.push_back(check(*expr.children[i]));
+  };
+  const auto prefix = chain(*expr.children[0]);
+  const bool is_namespace = prefix && !is_variable(prefix->substr(0, prefix->find('.')));
+  if (is_namespace) {
+    // No variable: the chain is the namespace of a function.
+    check_arguments();
     const std::string name = *prefix + "." + expr.text;
     if (const auto* overloads = find_function(name, false)) {
       return resolve(expr, *overloads, std::move(args));
@@ -147,15 +151,16 @@ Checked Checker::method(const Expr& expr) {
     }
   }
   const std::size_t before = problems_.size();
-  std::vector<Checked> args;
-  args.push_back(check(*expr.children[0]));
+  Checked target = check(*expr.children[0]);
   const auto* overloads = table_.find(expr.text, true);
   if (overloads == nullptr) {
     // One finding is enough when the target is wrong already.
     if (problems_.size() != before) return {make(Op::fault, expr), Type::dyn()};
-    return unknown_function(expr, expr.text, true, &args[0].type);
+    return unknown_function(expr, expr.text, true, &target.type);
   }
-  for (std::size_t i = 1; i < expr.children.size(); ++i) args.push_back(check(*expr.children[i]));
+  // Once only: twice at each level would make the time exponential in the depth.
+  if (!is_namespace) check_arguments();
+  args.insert(args.begin(), std::move(target));
   if (expr.text != "or" && expr.text != "orValue")
     return resolve(expr, *overloads, std::move(args));
   const Type last = args.back().type;

@@ -1,5 +1,4 @@
 // Fields, indexes, literals, optionals.
-#include <algorithm>
 #include <cmath>
 
 #include "cel/collections.hpp"

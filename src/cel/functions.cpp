@@ -1,6 +1,5 @@
 #include "cel/functions.hpp"
 
-#include <algorithm>
 #include <limits>
 
 #include "cel/collections.hpp"

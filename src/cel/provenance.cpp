@@ -54,31 +54,34 @@ yaml::Node Provenance::mark_at(const yaml::Node& node, Origin parent, std::strin
   return mark_below(node, mark, arena);
 }
 
+namespace {
+
+// Whether two nodes are one and the same, content and origin.
+bool is_same(const yaml::Node& a, const yaml::Node& b) {
+  return a.origin() == b.origin() && a.items().data() == b.items().data() &&
+         a.entries().data() == b.entries().data();
+}
+
+}  // namespace
+
 yaml::Node Provenance::mark_below(const yaml::Node& node, Origin mark, yaml::Arena& arena) {
   bool changed = false;
   if (node.is_list()) {
     std::vector<yaml::Node> items(node.items().begin(), node.items().end());
     for (std::size_t i = 0; i < items.size(); ++i) {
-      const Origin before = items[i].origin();
-      const yaml::Node marked = mark_at(items[i], mark, yaml::item_step(items[i], i), arena);
-      changed = changed || marked.origin() != before ||
-                marked.items().data() != items[i].items().data() ||
-                marked.entries().data() != items[i].entries().data();
-      items[i] = marked;
+      items[i] = mark_at(items[i], mark, yaml::item_step(items[i], i), arena);
+      changed = changed || !is_same(items[i], node.items()[i]);
     }
     return (changed ? arena.list(items) : node).with_origin(mark);
   }
   if (node.is_map()) {
     std::vector<yaml::Entry> entries(node.entries().begin(), node.entries().end());
-    for (yaml::Entry& entry : entries) {
-      const yaml::Node before = entry.value;
-      const std::string key(entry.key.is_string() ? std::string(entry.key.as_string()) : "");
-      entry.value = mark_at(before, mark, yaml::key_step(key), arena);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      yaml::Entry& entry = entries[i];
+      entry.value = mark_at(entry.value, mark, yaml::key_step(entry.key.as_string()), arena);
       // An expression that reads the key says nothing of the value; both stand at one place.
       entry.key = entry.key.with_origin(entry.value.origin());
-      changed = changed || entry.value.origin() != before.origin() ||
-                entry.value.items().data() != before.items().data() ||
-                entry.value.entries().data() != before.entries().data();
+      changed = changed || !is_same(entry.value, node.entries()[i].value);
     }
     return (changed ? arena.map(entries) : node).with_origin(mark);
   }

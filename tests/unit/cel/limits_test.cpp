@@ -48,6 +48,7 @@ constexpr Nesting kNestings[] = {
     {"", "a", ".size()"},
     {"", "a", ".f(1)"},
     {"a.f(", "a", ")"},
+    {"x.contains(", "a", ")"},
     {"has(", "a", ".b).c"},
     {"a ? (", "b", ") : c"},
     {"a ? b : ", "c", ""},
