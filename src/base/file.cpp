@@ -2,17 +2,15 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <memory>
 #include <system_error>
 
+#include "base/open_beneath.hpp"
 #include "base/text.hpp"
 
 namespace gpuctl::base {
@@ -39,14 +37,9 @@ FileError open_error(const std::string& path, int code) {
   return os_error(path, code);
 }
 
-// Opens a file below `directory` without leaving it, not even for a moment. -1 and errno when that
-// cannot be.
-int open_beneath(int directory, const std::string& path) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(kReadFlags);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  const int file =
-      static_cast<int>(::syscall(SYS_openat2, directory, path.c_str(), &how, sizeof how));
+// Opens a file below `directory` to read it. -1 and errno when that cannot be.
+int open_file_beneath(int directory, const std::string& path) {
+  const int file = open_beneath(directory, path, kReadFlags, 0);
   if (file >= 0 || (errno != ENOSYS && errno != EPERM)) return file;
   // Before Linux 5.6 no link is followed at all.
   FileDescriptor at(::fcntl(directory, F_DUPFD_CLOEXEC, 0));
@@ -144,7 +137,7 @@ std::variant<std::string, FileError> read_file_beneath(const std::string& direct
   const FileDescriptor root(
       ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!root) return os_error(directory, errno);
-  const FileDescriptor file(open_beneath(root.get(), path));
+  const FileDescriptor file(open_file_beneath(root.get(), path));
   if (file) return read_descriptor(file, full, most_bytes);
   if (errno == EXDEV)
     return FileError{full, EXDEV, "leads out of `" + (directory.empty() ? "." : directory) + "`"};

@@ -1,10 +1,8 @@
 #include "base/output_tree.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/open_beneath.hpp"
 #include "base/path_check.hpp"
 #include "base/text.hpp"
 
@@ -30,13 +29,6 @@ FileError os_error(std::string_view path, int code) {
 
 FileError refusal(std::string_view path, std::string text) {
   return {std::string(path), 0, std::move(text)};
-}
-
-int open_beneath(int root, const std::string& path) {
-  open_how how{};
-  how.flags = static_cast<std::uint64_t>(O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
 }
 
 // Opens one directory in another, never through a link.
@@ -144,7 +136,8 @@ std::optional<FileError> OutputTree::make_root() {
 std::variant<FileDescriptor, FileError> OutputTree::open_directory(std::string_view path,
                                                                    Missing missing) {
   if (options_.use_openat2) {
-    FileDescriptor directory(open_beneath(root_.get(), std::string(path)));
+    FileDescriptor directory(open_beneath(root_.get(), std::string(path),
+                                          O_RDONLY | O_DIRECTORY | O_CLOEXEC, RESOLVE_NO_SYMLINKS));
     if (directory) return directory;
     // Everything but these is settled by the walk, which also works without openat2.
     if (errno == ELOOP) return os_error(path, errno);

@@ -198,13 +198,11 @@ class Apply {
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   Report report(global);
-  diag::Sink sink;
-  Knowledge& knowledge = open_knowledge(global, sink);
-  report.show(sink, knowledge.library().sources());
-  if (sink.has_errors()) return kFindings;
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
   const std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
-  return Apply(options, global, knowledge, report).run(*request);
+  return Apply(options, global, *knowledge, report).run(*request);
 }
 
 }  // namespace

@@ -106,15 +106,13 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
 
 int run_platforms(const CatalogOptions& options, const GlobalOptions& global) {
   Report report(global);
-  diag::Sink sink;
-  Knowledge& knowledge = open_knowledge(global, sink);
-  report.show(sink, knowledge.library().sources());
-  if (sink.has_errors()) return kFindings;
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
   yaml::Arena arena;
   std::vector<yaml::Node> json;
   std::string text;
-  for (const std::string& name : catalog::platforms(knowledge.library())) {
-    const yaml::Node* provider = knowledge.library().file("providers/" + name + "/provider.yaml");
+  for (const std::string& name : catalog::platforms(knowledge->library())) {
+    const yaml::Node* provider = knowledge->library().file("providers/" + name + "/provider.yaml");
     const yaml::Node title = provider->get({"spec", "title"});
     yaml::MapBuilder row;
     row.set(arena, "name", arena.string(name));

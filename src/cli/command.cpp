@@ -73,6 +73,13 @@ Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
   return *knowledge;
 }
 
+Knowledge* open_knowledge(const GlobalOptions& options, Report& report) {
+  diag::Sink sink;
+  Knowledge& knowledge = open_knowledge(options, sink);
+  report.show(sink, knowledge.library().sources());
+  return sink.has_errors() ? nullptr : &knowledge;
+}
+
 bool print(std::string_view text, const GlobalOptions& options) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return true;

@@ -48,10 +48,12 @@ class Report {
 /// The knowledge of this process, opened at the first call. It lives until the end: taking it apart
 /// would cost as much as a small run.
 Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink);
+/// The same; nullptr after shown errors.
+Knowledge* open_knowledge(const GlobalOptions& options, Report& report);
 
 /// Prints to standard output; false when that fails (GPU0003, except that a reader who has gone
 /// away is no finding).
-bool print(std::string_view text, const GlobalOptions& options = {});
+bool print(std::string_view text, const GlobalOptions& options);
 
 /// A name of the user's as a message may hold it: in one line, and unable to steer a terminal.
 std::string shown(std::string_view name);

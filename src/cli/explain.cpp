@@ -24,7 +24,7 @@ int run_explain(const std::string& code, const GlobalOptions& global) {
     if (!file.name.starts_with(kPrefix)) continue;
     const std::string_view name =
         file.name.substr(kPrefix.size(), file.name.size() - kPrefix.size() - kEnding.size());
-    if (name == wanted) return print(file.text) ? kOk : kFindings;
+    if (name == wanted) return print(file.text, global) ? kOk : kFindings;
     codes.emplace_back(name);
   }
   Report report(global);

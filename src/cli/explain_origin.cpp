@@ -1,6 +1,7 @@
 #include "cli/explain_origin.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -90,25 +91,17 @@ class Chain {
   }
 
  private:
-  std::string place(diag::Origin at) const {
-    const diag::Span* span = sources_.span(at);
-    if (span == nullptr) return "";
-    const diag::Position position = sources_.position(span->file, span->begin);
-    return std::string(sources_.file_name(span->file)) + ":" + std::to_string(position.line) + ":" +
-           std::to_string(position.column);
-  }
-
   void add(const render::Link& link, std::size_t depth) {
     out_.append(2 * depth, ' ');
     if (!link.path.empty()) {
       out_ += link.path + " = " + shortened(yaml::emit_json(link.value));
       if (link.kind != Kind::place) {
         out_ += " (" + std::string(render::kind_name(link.kind));
-        const std::string at = place(link.at);
+        const std::string at = sources_.place(link.at);
         out_ += (at.empty() ? "" : ", " + at) + ")";
       }
     } else {
-      const std::string at = place(link.at);
+      const std::string at = sources_.place(link.at);
       out_ += at.empty() ? std::string(render::kind_name(link.kind)) : at;
       if (link.kind == Kind::expression) {
         out_ += "  " + expression_text(sources_.text(link.at));
@@ -201,26 +194,31 @@ const yaml::Node* find_node(const render::Document& document, const std::string&
 
 int run_explain_origin(const OriginQuestion& question, const GlobalOptions& global) {
   Report report(global);
-  diag::Sink sink;
-  Knowledge& knowledge = open_knowledge(global, sink);
-  report.show(sink, knowledge.library().sources());
-  if (sink.has_errors()) return kFindings;
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
   Request request;
   request.facts_file = question.facts;
   request.provenance = true;
+  diag::Sink found;
   if (!question.output.empty()) {
     request.earlier = [&](const std::string& path) -> std::optional<std::string> {
-      auto content = base::read_file(question.output + "/" + path, kMostEarlierBytes);
-      auto* text = std::get_if<std::string>(&content);
-      return text == nullptr ? std::nullopt : std::optional(std::move(*text));
+      auto content = base::read_file_beneath(question.output, path, kMostEarlierBytes);
+      if (auto* text = std::get_if<std::string>(&content)) return std::move(*text);
+      // Without the lock another chain would be told than the one that made the file.
+      const auto& error = std::get<base::FileError>(content);
+      if (error.code != ENOENT) {
+        found.error(kUnreadable, diag::kNoOrigin,
+                    "cannot read `" + error.path + "`: " + error.text);
+      }
+      return std::nullopt;
     };
   }
-  const Result result = run(question.blueprint, request, knowledge);
-  if (result.sink.has_errors()) {
+  const Result result = run(question.blueprint, request, *knowledge);
+  if (result.sink.has_errors() || found.has_errors()) {
     report.show(result.sink, *result.sources);
+    report.show(found, diag::Sources());
     return kFindings;
   }
-  diag::Sink found;
   const render::Document* document = find_document(result.rendered, question.object, found);
   const yaml::Node* node =
       document == nullptr ? nullptr : find_node(*document, question.path, found);
@@ -236,13 +234,12 @@ int run_explain_origin(const OriginQuestion& question, const GlobalOptions& glob
     out.set(*result.arena, "path", result.arena->string(question.path));
     out.set(*result.arena, "value", *node);
     out.set(*result.arena, "origin", chain.tree(link, *result.arena));
-    return print(yaml::emit_json(out.build(*result.arena)) + "\n") ? kOk : kFindings;
+    return print(yaml::emit_json(out.build(*result.arena)) + "\n", global) ? kOk : kFindings;
   }
   const std::string shown = question.path.empty() ? "the document" : question.path;
-  return print(document->path + "\n" + shown + " = " + shortened(yaml::emit_json(*node)) + "\n" +
-               chain.text(link))
-             ? kOk
-             : kFindings;
+  const std::string text = document->path + "\n" + shown + " = " +
+                           shortened(yaml::emit_json(*node)) + "\n" + chain.text(link);
+  return print(text, global) ? kOk : kFindings;
 }
 
 }  // namespace gpuctl::cli

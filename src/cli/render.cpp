@@ -175,10 +175,8 @@ bool print_documents(const std::vector<Result>& results, const GlobalOptions& gl
 
 int run_render(const RenderOptions& options, const GlobalOptions& global) {
   Report report(global);
-  diag::Sink sink;
-  Knowledge& knowledge = open_knowledge(global, sink);
-  report.show(sink, knowledge.library().sources());
-  if (sink.has_errors()) return kFindings;
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
   request->install_dir = options.install_dir;
@@ -195,7 +193,7 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
   bool good = !writing.has_errors();
   if (good) {
     results =
-        run_all(options.inputs.blueprints, *request, knowledge, thread_count(options.inputs.jobs));
+        run_all(options.inputs.blueprints, *request, *knowledge, thread_count(options.inputs.jobs));
     good = show_results(results, options.inputs.strict, report);
     show_withheld(results, report);
     if (existing) existing->report(options.output, writing);

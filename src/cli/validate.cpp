@@ -10,14 +10,12 @@ namespace {
 
 int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
   Report report(global);
-  diag::Sink sink;
-  Knowledge& knowledge = open_knowledge(global, sink);
-  report.show(sink, knowledge.library().sources());
-  if (sink.has_errors()) return kFindings;
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
   const std::optional<Request> request = make_request(options, report);
   if (!request) return kFindings;
   const std::vector<Result> results =
-      run_all(options.blueprints, *request, knowledge, thread_count(options.jobs));
+      run_all(options.blueprints, *request, *knowledge, thread_count(options.jobs));
   const bool good = show_results(results, options.strict, report);
   show_withheld(results, report);
   std::string out;

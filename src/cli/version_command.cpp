@@ -7,13 +7,11 @@ void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   CLI::App* command = app.add_subcommand("version", "Show the version of gpuctl and its catalogue");
   command->footer("Example:\n  gpuctl version\n");
   command->callback([&global, &exit_code] {
-    diag::Sink sink;
-    Knowledge& knowledge = open_knowledge(global, sink);
     Report report(global);
-    report.show(sink, knowledge.library().sources());
     exit_code = kFindings;
-    if (sink.has_errors()) return;
-    const std::string digest = knowledge.library().digest();
+    Knowledge* knowledge = open_knowledge(global, report);
+    if (knowledge == nullptr) return;
+    const std::string digest = knowledge->library().digest();
     const std::string text = "gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n";
     if (print(text, global)) exit_code = kOk;
   });

@@ -66,11 +66,10 @@ class Run {
     return builder.build(arena_, tree.origin() == diag::kNoOrigin ? after.origin() : tree.origin());
   }
 
-  // Evaluates; a fault is reported and gives nothing.
-  std::optional<cel::Value> run(const cel::Expression& expression, const Row& row) {
-    reads_.clear();
-    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_,
-                                         provenance_ == nullptr ? nullptr : &reads_);
+  // Evaluates; a fault is reported and gives nothing. `reads` as in cel::evaluate().
+  std::optional<cel::Value> run(const cel::Expression& expression, const Row& row,
+                                std::vector<yaml::Origin>* reads = nullptr) {
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_, reads);
     if (outcome.ok()) return std::move(outcome.value);
     cel::report(*outcome.error, expression, sources_, sink_)
         .note("while deriving `" + row.text + "`");
@@ -90,7 +89,8 @@ class Run {
     if (kept) {
       evaluation.kept = chosen->origin();
     } else {
-      const std::optional<cel::Value> fresh = run(row.value, row);
+      const std::optional<cel::Value> fresh =
+          run(row.value, row, provenance_ == nullptr ? nullptr : &evaluation.reads);
       if (!fresh || fresh->is_omit()) return std::nullopt;
       if (!fresh->is_node()) {
         sink_
@@ -100,7 +100,6 @@ class Run {
         return std::nullopt;
       }
       chosen = fresh->node();
-      evaluation.reads = reads_;
     }
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (provenance_ == nullptr) return chosen;
@@ -147,7 +146,6 @@ class Run {
   yaml::Arena& arena_;
   diag::Sink& sink_;
   cel::Provenance* provenance_;
-  std::vector<yaml::Origin> reads_;  // of the expression that ran last
   Derived result_;
 };
 

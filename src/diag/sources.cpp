@@ -92,6 +92,14 @@ Position Sources::position(FileId file, std::uint32_t offset) const {
           static_cast<std::uint32_t>(base::code_points(in_line)) + 1};
 }
 
+std::string Sources::place(Origin origin) const {
+  const Span* where = span(origin);
+  if (where == nullptr) return {};
+  const Position at = position(where->file, where->begin);
+  return std::string(file_name(where->file)) + ":" + std::to_string(at.line) + ":" +
+         std::to_string(at.column);
+}
+
 std::string_view Sources::line_text(FileId file, std::uint32_t line) const {
   std::string_view rest = without_byte_order_mark(file_text(file));
   for (std::uint32_t i = 1; i < line; ++i) {

@@ -71,6 +71,8 @@ class Sources {
   /// The text the origin covers; empty when unknown.
   std::string_view text(Origin origin) const;
   Position position(FileId file, std::uint32_t offset) const;
+  /// "file:line:column" of where the origin begins; empty when unknown.
+  std::string place(Origin origin) const;
   /// The whole line `line` (one-based) without its line break.
   std::string_view line_text(FileId file, std::uint32_t line) const;
 

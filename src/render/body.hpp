@@ -80,6 +80,11 @@ class Instance {
   std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
   /// Evaluates a text; nothing on a fault.
   std::optional<cel::Value> value(const cel::Text& text, std::span<const cel::Value> values);
+  /// The node as a part of a document: it points at the place in the template that `written` has,
+  /// which is what a fault in the document shows; with provenance it keeps its mark.
+  yaml::Node placed(const yaml::Node& node, diag::Origin written) const {
+    return provenance_ != nullptr ? node : node.with_origin(written);
+  }
   const std::optional<Fault>& fault() const { return fault_; }
 
  private:

@@ -93,14 +93,16 @@ class Renderer {
     document.layer = made_by.layer;
     document.schema_of = made_by.schema_of;
     document.body_of = content_->body.get();
-    diag::Origin pool_at = diag::kNoOrigin;
-    if (content_->pool &&
-        !text(instance, made_by, *content_->pool, values, document.pool, pool_at)) {
-      return;
+    if (content_->pool) {
+      const std::optional<yaml::Node> pool = text(instance, made_by, *content_->pool, values);
+      if (!pool) return;
+      document.pool = pool->as_string();
     }
-    if (content_->output &&
-        !text(instance, made_by, *content_->output, values, document.path, document.path_at)) {
-      return;
+    if (content_->output) {
+      const std::optional<yaml::Node> path = text(instance, made_by, *content_->output, values);
+      if (!path) return;
+      document.path = path->as_string();
+      document.path_at = path->origin();
     }
     const std::size_t errors_before = sink_.error_count();
     const std::optional<yaml::Node> body = instance.make(*content_->body, values);
@@ -114,17 +116,15 @@ class Renderer {
     out_.documents.push_back(std::move(document));
   }
 
-  bool text(Instance& instance, const Template& made_by, const cel::Text& text,
-            const std::vector<cel::Value>& values, std::string& out, diag::Origin& at) {
+  // The string that a text gives; nothing after a fault.
+  std::optional<yaml::Node> text(Instance& instance, const Template& made_by, const cel::Text& text,
+                                 const std::vector<cel::Value>& values) {
     const std::optional<cel::Value> made = instance.value(text, values);
     if (!made) {
       fault(made_by, *instance.fault());
-      return false;
+      return std::nullopt;
     }
-    if (!made->is_node()) return true;
-    out = made->node().as_string();
-    at = cluster_.provenance != nullptr ? made->node().origin() : text.scalar.origin();
-    return true;
+    return made->is_node() ? instance.placed(made->node(), text.scalar.origin()) : yaml::Node();
   }
 
   // Checks that the document is an object of a known kind.

@@ -67,9 +67,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
         if (!fault_) fault_ = Fault{std::move(error), piece.text.parts.front().expression};
         return std::nullopt;
       }
-      // The place in the template is what a fault in the document points at.
-      return provenance_ != nullptr ? made->node()
-                                    : made->node().with_origin(piece.written.origin());
+      return placed(made->node(), piece.written.origin());
     }
     case Piece::Kind::list:
       return make_list(piece, values);
@@ -129,7 +127,7 @@ std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel
       const std::optional<cel::Value> made = value(*field.text, values);
       if (!made) return std::nullopt;
       if (made->is_omit()) continue;
-      key = provenance_ != nullptr ? made->node() : made->node().with_origin(field.key.origin());
+      key = placed(made->node(), field.key.origin());
       computed = true;
     }
     const std::optional<yaml::Node> made = make(*field.value, values);

@@ -165,11 +165,8 @@ struct Crds::State {
   /// Findings in a CRD file go to a sink whose reader has other sources: positions become text.
   static void pass_on(const diag::Sink& findings, const diag::Sources& sources, diag::Sink& sink) {
     for (diag::Diagnostic finding : findings.all()) {
-      const diag::Span* span = sources.span(finding.primary.at);
-      if (span != nullptr) {
-        const diag::Position at = sources.position(span->file, span->begin);
-        finding.notes.push_back("at " + std::string(sources.file_name(span->file)) + ":" +
-                                std::to_string(at.line) + ":" + std::to_string(at.column));
+      if (const std::string at = sources.place(finding.primary.at); !at.empty()) {
+        finding.notes.push_back("at " + at);
       }
       finding.primary = {};
       finding.secondary.clear();

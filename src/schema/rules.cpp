@@ -109,11 +109,7 @@ const RuleSet& Schema::rule_set() const {
 
 std::string schema_position(const Schema& schema, diag::Origin at) {
   const diag::Sources* sources = schema.shared.sources;
-  const diag::Span* span = sources == nullptr ? nullptr : sources->span(at);
-  if (span == nullptr) return {};
-  const diag::Position position = sources->position(span->file, span->begin);
-  return std::string(sources->file_name(span->file)) + ":" + std::to_string(position.line) + ":" +
-         std::to_string(position.column);
+  return sources == nullptr ? std::string() : sources->place(at);
 }
 
 void Walk::not_checked(const Schema& schema, const void* what, diag::Origin at, const Place& place,
