@@ -68,8 +68,7 @@ def demo(scene, paths):
         scene.write(f"templates/demo/{name}", documents(name[:-5], path))
     scene.write("lab.yaml", {
         "apiVersion": "gpuctl.dev/v1alpha1", "kind": "Blueprint", "metadata": {"name": "lab"},
-        "spec": {"platform": "demo", "baseDomain": "example.com",
-                 "gpuPools": [{"name": "gpu", "replicas": 1}]}})
+        "spec": {"platform": "demo", "gpuPools": [{"name": "gpu", "replicas": 1}]}})
     return ["--providers", "providers", "--templates", "templates"]
 
 
