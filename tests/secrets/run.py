@@ -24,7 +24,7 @@ from support.program import Tally, arguments, environment, read_tree, run, sampl
 REFERENCE = re.compile(r"(?P<key>\w+):\s*(?:\{\s*|\n\s+)(?P<way>env|file):\s*"
                        r"(?P<quote>[\"']?)(?P<where>[^\s\"',}]+)(?P=quote)")
 INJECTED = "install-config.yaml"
-SECRET_FIELDS = ("pullSecret", "sshKey")
+SECRET_FIELDS = ("pullSecret", "sshKey", "password")
 
 
 class Planted:
@@ -104,13 +104,13 @@ def check_run(tally, scene, what, command, want, umask=0o022):
 
 def without_secrets(text):
     """An install-config's text without its secret fields, whatever form their scalars have."""
-    kept, skipping = [], False
+    kept, below = [], None
     for line in text.splitlines(keepends=True):
-        if re.match(rf"({'|'.join(SECRET_FIELDS)}):", line):
-            skipping = True
-        elif not line.startswith((" ", "\n")):
-            skipping = False
-        if not skipping:
+        indentation = len(line) - len(line.lstrip(" "))
+        if below is not None and (line == "\n" or indentation > below):
+            continue
+        below = indentation if re.match(rf" *({'|'.join(SECRET_FIELDS)}):", line) else None
+        if below is None:
             kept.append(line)
     return "".join(kept)
 
