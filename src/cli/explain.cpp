@@ -14,6 +14,25 @@ constexpr std::string_view kPrefix = "docs/codes/";
 constexpr std::string_view kEnding = ".md";
 constexpr std::size_t kOriginWords = 3;  // OBJECT PATH BLUEPRINT
 
+// What is known of a rule of --providers, which has no page; empty when there is no such rule.
+std::string rule_without_page(const std::string& code, catalog::Library& library) {
+  for (const std::string& path : library.list("providers/")) {
+    if (!path.ends_with("/rules.yaml") || library.is_built_in(path)) continue;
+    for (const yaml::Node& rule : library.file(path)->get({"spec", "rules"}).items()) {
+      const yaml::Node name = rule.get("code");
+      if (name.as_string() != code) continue;
+      std::string text =
+          code + " is a rule of " + library.sources().place(name.origin()) + " and has no page.\n";
+      for (const char* key : {"severity", "message", "source"}) {
+        const std::string_view value = rule.get(key).as_string();
+        if (!value.empty()) text += std::string(key) + ": " + std::string(value) + "\n";
+      }
+      return text;
+    }
+  }
+  return {};
+}
+
 int run_explain(const std::string& code, const GlobalOptions& global) {
   std::vector<std::string> codes;
   std::string wanted = code;
@@ -28,6 +47,10 @@ int run_explain(const std::string& code, const GlobalOptions& global) {
     codes.emplace_back(name);
   }
   Report report(global);
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
+  const std::string rule = rule_without_page(wanted, knowledge->library());
+  if (!rule.empty()) return print(rule, global) ? kOk : kFindings;
   diag::Sink sink;
   sink.error(kUnknownCode, diag::kNoOrigin, "unknown code `" + code + "`")
       .expect("a code such as `GPU0201`, as diagnostics show it in brackets")

@@ -16,7 +16,7 @@ directory is the case folder. A file `env` may add KEY=VALUE lines.
 Expectations, all optional: `stdout` and `stderr` (absent: must be empty), `exit` (one number a
 run, shorter lists are filled with 0 from the front; absent: all 0), `tree/` (what {out} holds).
 Paths and commit ids in the texts are replaced by {placeholders} before they are compared, as is
-the digest of the built-in knowledge everywhere: it moves with every change of a table.
+the digest of the knowledge everywhere: it moves with every change of a table.
 
 Every blueprint under blueprints/ has a case of its own under tests/golden/blueprints/.
 """
@@ -89,13 +89,22 @@ def commit_ids(repo, env):
     return listing.stdout.split()
 
 
-def catalogue_digest(gpuctl):
-    """What `gpuctl version` says of the built-in knowledge."""
-    said = subprocess.run([gpuctl, "version"], capture_output=True, text=True, check=True)
+def catalogue_digest(gpuctl, overlays=()):
+    """What `gpuctl version` says of the built-in knowledge, with what these options lay over it;
+    None when that is faulty."""
+    said = subprocess.run([gpuctl, *overlays, "version"], capture_output=True, text=True)
+    if overlays and said.returncode != 0:
+        return None
     found = re.findall(r"\b[0-9a-f]{64}\b", said.stdout)
     if len(found) != 1:
         sys.exit(f"gpuctl version shows {len(found)} digests, wanted one: {said.stdout}")
     return found[0]
+
+
+def overlay_options(words):
+    """The options --providers and --templates of a command line, with their values."""
+    return [option for word, value in zip(words, words[1:]) if word in ("--providers", "--templates")
+            for option in (word, value)]
 
 
 def run_case(case, gpuctl, digest):
@@ -107,6 +116,7 @@ def run_case(case, gpuctl, digest):
         home.mkdir()
         env = environment(case, home)
         texts, exits = {"stdout": "", "stderr": ""}, []
+        overlays = set()
         for line in (case / "cmd").read_text().splitlines():
             line = line.strip()
             if not line or line.startswith("#"):
@@ -120,12 +130,15 @@ def run_case(case, gpuctl, digest):
                 command = ["git", "-C", str(places["repo"])] + words[1:]
             else:
                 command = [gpuctl] + words
+            overlays.add(tuple(overlay_options(words)))
             done = subprocess.run(command, cwd=case, env=env, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=TIMEOUT_S)
             exits.append(done.returncode)
             texts["stdout"] += done.stdout.decode("utf-8", "backslashreplace")
             texts["stderr"] += done.stderr.decode("utf-8", "backslashreplace")
         ids = commit_ids(places["repo"], env) if places["repo"].exists() else []
+        digests = [digest, *(catalogue_digest(gpuctl, options) for options in sorted(overlays) if options)]
+        digests = [known for known in digests if known]
         for key, text in texts.items():
             for name, path in sorted(places.items(), key=lambda item: -len(str(item[1]))):
                 text = text.replace(str(path), "{" + name + "}")
@@ -133,17 +146,20 @@ def run_case(case, gpuctl, digest):
                 text = re.sub(r"\b[0-9a-f]{7,40}\b",
                               lambda m: "{id}" if any(i.startswith(m[0]) for i in ids) else m[0],
                               text)
-            texts[key] = without_digest(text, digest)
+            texts[key] = without_digests(text, digests)
         tree = read_tree(places["out"]) if places["out"].exists() else {}
-        tree = {name: without_digest(content.decode("utf-8", "surrogateescape"), digest)
+        tree = {name: without_digests(content.decode("utf-8", "surrogateescape"), digests)
                       .encode("utf-8", "surrogateescape")
                 for name, content in tree.items()}
         return Outcome(texts["stdout"], texts["stderr"], exits, tree)
 
 
-def without_digest(text, digest):
-    """The text with a word for the digest; in YAML one like 0b12 or 12e3 has quotes, others none."""
-    return text.replace(f'catalog: "{digest}"', "catalog: {catalogue}").replace(digest, "{catalogue}")
+def without_digests(text, digests):
+    """The text with a word for each digest; in YAML one like 0b12 or 12e3 has quotes, others none."""
+    for digest in digests:
+        text = text.replace(f'catalog: "{digest}"', "catalog: {catalogue}")
+        text = text.replace(digest, "{catalogue}")
+    return text
 
 
 def expected_exits(case, runs):
