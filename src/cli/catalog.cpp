@@ -87,19 +87,26 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
   if (!options.platform.empty()) names = {options.platform};
   yaml::Arena arena;
   std::vector<yaml::Node> json;
-  std::string text;
-  std::set<std::string> seen;  // a table that several platforms share is shown once
+  std::vector<std::string> tables;
+  std::vector<std::string> headings;  // the platform of each table
+  std::set<std::string> seen;         // a table that several platforms share is shown once
   for (const std::string& name : names) {
     const std::shared_ptr<const catalog::Platform> platform =
         catalog::load_platform(knowledge.library(), name, diag::kNoOrigin, sink);
     if (platform == nullptr) continue;
     const catalog::Table* table = platform->table(table_name);
     if (table == nullptr || !seen.insert(table->provider).second) continue;
-    text += (text.empty() ? "" : "\n") + as_table(*table);
+    tables.push_back(as_table(*table));
+    headings.push_back(name);
     for (const yaml::Entry& row : table->rows.entries()) json.push_back(row.value);
   }
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
+  std::string text;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (tables.size() > 1) text += (i > 0 ? "\n# " : "# ") + headings[i] + "\n";
+    text += tables[i];
+  }
   if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
   return print(text, global) ? kOk : kFindings;
 }
@@ -144,6 +151,7 @@ void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       {"gpus", "gpus", "GPU models"},
       {"machines", "machines", "Machine types with GPUs"},
       {"mig", "migClasses", "MIG profiles by GPU"},
+      {"vgpu", "vgpuTypes", "vGPU types by GPU"},
   };
   for (const Entry& entry : kEntries) {
     CLI::App* command = catalog->add_subcommand(entry.command, entry.about);
