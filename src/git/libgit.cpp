@@ -3,6 +3,7 @@
 #include <array>
 
 #include "git/codes.hpp"
+#include "git/load.hpp"
 
 namespace gpuctl::git {
 namespace {
@@ -15,6 +16,7 @@ constexpr std::array<std::string_view, 6> kWriteRefusals = {
 class Library {
  public:
   Library() {
+    load_library();
     git_libgit2_init();
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 1);
