@@ -96,15 +96,11 @@ class Run {
     diag::Sink findings;
   };
 
-  // Derives, renders and verifies once more with provenance. Compiles the derivation anew, because
-  // an ordinary run leaves most of its reasons out.
+  // Derives, renders and verifies once more with provenance.
   Traced trace() {
     Traced out;
-    const std::shared_ptr<const derive::Derivation> derivation =
-        derive::compile(*compiled_->platform, true, sources(), out.findings);
-    if (derivation == nullptr) return out;
     const std::optional<derive::Derived> derived =
-        derive::derive(*derivation, *result_.blueprint, facts_, kept_, sources(), arena(),
+        derive::derive(*compiled_->derivation, *result_.blueprint, facts_, kept_, sources(), arena(),
                        out.findings, out.provenance.get());
     if (!derived) return out;
     const render::Cluster cluster{*result_.blueprint, *derived, facts_, out.provenance.get()};

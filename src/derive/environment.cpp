@@ -51,11 +51,11 @@ std::shared_ptr<const cel::Functions> functions() {
   return all;
 }
 
-cel::Environment base_environment(const catalog::Platform& platform) {
+std::shared_ptr<const cel::Environment> base_environment(const catalog::Platform& platform) {
   const cel::Type document = schema::cel_type(*platform.blueprint, "blueprint");
-  cel::Environment environment;
-  environment.functions = functions();
-  environment.variables = {
+  auto environment = std::make_shared<cel::Environment>();
+  environment->functions = functions();
+  environment->variables = {
       {"metadata", field_type(document, "metadata")},
       {"spec", field_type(document, "spec")},
       {"cluster", schema::cel_type(*platform.derived, "cluster")},

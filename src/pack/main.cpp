@@ -64,9 +64,10 @@ int check(const std::vector<catalog::Overlay>& files) {
     const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
     if (platform == nullptr) continue;
     constexpr bool kThorough = true;
-    derive::compile(*platform, kThorough, library.sources(), sink);
-    rule::compile(*platform, kThorough, library.sources(), sink);
-    render::compile(*platform, library, kThorough, sink);
+    const auto environment = derive::base_environment(*platform);
+    derive::compile(*platform, environment, kThorough, library.sources(), sink);
+    rule::compile(*platform, environment, kThorough, library.sources(), sink);
+    render::compile(*platform, environment, library, kThorough, sink);
   }
   return fail(sink, library.sources());
 }

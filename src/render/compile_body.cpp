@@ -72,11 +72,13 @@ class Compiler {
   }
 
   PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
-    cel::Environment environment = outer;
+    std::optional<cel::Environment> inner;  // with the variables of `$forEach`
+    if (node.find("$forEach") != nullptr) inner = outer;
     auto out = std::make_unique<Piece>();
     out->kind = Piece::Kind::map;
     out->written = node;
-    if (!structural(node, environment, is_item, *out)) return nullptr;
+    if (!structural(node, outer, inner, is_item, *out)) return nullptr;
+    const cel::Environment& environment = inner ? *inner : outer;
     if (out->kind != Piece::Kind::map) return out;
     bool all_constant =
         !out->condition && out->loops.empty() && out->merged.empty() && out->patch == nullptr;
@@ -116,8 +118,10 @@ class Compiler {
     return false;
   }
 
-  // Handles the `$` keys of a mapping. `environment` grows by the loop variables.
-  bool structural(const yaml::Node& node, cel::Environment& environment, bool is_item, Piece& out) {
+  // Handles the `$` keys of a mapping. `inner`, there when it loops, grows by the loop variables.
+  bool structural(const yaml::Node& node, const cel::Environment& outer,
+                  std::optional<cel::Environment>& inner, bool is_item, Piece& out) {
+    const cel::Environment& environment = inner ? *inner : outer;
     if (const yaml::Node* loops = node.find("$forEach")) {
       if (!is_item || !loops->is_map()) {
         sink_.error(kFaultyTemplate, loops->origin(), "`$forEach` cannot stand here")
@@ -131,7 +135,7 @@ class Compiler {
         if (compiled->is_whole()) {
           element = cel::type_of(*compiled->parts.front().expression.program).element();
         }
-        environment.variables.push_back({std::string(loop.key.as_string()), element});
+        inner->variables.push_back({std::string(loop.key.as_string()), element});
         out.loops.push_back({std::string(loop.key.as_string()), std::move(*compiled)});
       }
     }

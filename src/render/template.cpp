@@ -106,9 +106,9 @@ const Content* Template::content(diag::Sink& sink) const {
 // Reads the heads of templates.
 class TemplateCompiler {
  public:
-  TemplateCompiler(const catalog::Platform& platform, catalog::Library& library, bool thorough,
-                   diag::Sink& sink)
-      : base_(std::make_shared<cel::Environment>(derive::base_environment(platform))),
+  TemplateCompiler(std::shared_ptr<const cel::Environment> environment, catalog::Library& library,
+                   bool thorough, diag::Sink& sink)
+      : base_(std::move(environment)),
         library_(library),
         thorough_(thorough),
         sink_(sink) {
@@ -173,9 +173,10 @@ class TemplateCompiler {
 };
 
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
+                                         std::shared_ptr<const cel::Environment> environment,
                                          catalog::Library& library, bool thorough,
                                          diag::Sink& sink) {
-  TemplateCompiler compiler(platform, library, thorough, sink);
+  TemplateCompiler compiler(std::move(environment), library, thorough, sink);
   auto templates = std::make_shared<Templates>();
   bool good = true;
   for (const std::string& path : platform.templates) {

@@ -57,8 +57,9 @@ class Template {
 using Templates = std::vector<std::unique_ptr<const Template>>;
 
 /// Compiles the heads of all templates of a platform, and with `thorough` their contents too;
-/// nullptr after diagnostics (GPU03xx, GPU0411).
+/// nullptr after diagnostics (GPU03xx, GPU0411). `environment` is base_environment() of the platform.
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
+                                         std::shared_ptr<const cel::Environment> environment,
                                          catalog::Library& library, bool thorough,
                                          diag::Sink& sink);
 
