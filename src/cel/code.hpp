@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,12 +68,13 @@ struct Code {
   bool inspect = false;
   /// As an argument: a double by its static type; an integer from a document becomes one.
   bool widen = false;
+  bool optional_entry = false;  // item of a list or key of a map, written with `?`
   std::uint8_t variables = 0;
   std::uint32_t slot = 0;  // of the (first) variable; a second one follows
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
   std::uint64_t cost = 0;  // constant: steps to copy it
-  const Expr* expr = nullptr;
+  const Expr* expr = nullptr;  // nullptr in a stored program, whose faults nobody gets to see
   std::string_view text;  // field name, message
   Value constant;
   std::vector<Code> args;
@@ -96,7 +98,20 @@ class Program {
   std::shared_ptr<const Functions> functions;  // keeps the candidates alive
   std::vector<std::unique_ptr<const std::string>> texts;
   yaml::Arena constants{kConstantBytes};  // most expressions have a constant or two
+  /// Of a program from a Store, which has neither `expr` nor `type`.
+  std::unique_ptr<const Environment> environment;
+
+  /// The program with all parts: itself, or compiled from the text when it comes from a Store.
+  const Program& full() const;
+
+ private:
+  mutable std::once_flag full_once_;
+  mutable std::shared_ptr<const Program> full_;
 };
+
+/// For messages: the expression as written, and the name that it calls. Empty in a stored program.
+std::string written(const Code& code);
+std::string name_of(const Code& code);
 
 /// Steps that copying `node` takes.
 std::uint64_t cost_of(const yaml::Node& node);

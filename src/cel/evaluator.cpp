@@ -78,7 +78,7 @@ bool Evaluator::run(const Code& code, Value& out) {
       return constant(code, out);
     case Op::variable:
       if (code.slot >= variables_.size()) {
-        return fail(code, "no value for `" + print(*code.expr) + "`");
+        return fail(code, "no value for `" + written(code) + "`");
       }
       out = variables_[code.slot];
       note(out);

@@ -158,7 +158,7 @@ std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& en
   if (!good) return std::nullopt;
   if (!out.is_whole()) {
     for (const Text::Part& part : out.parts) {
-      if (!part.expression) continue;
+      if (!part.expression || is_stored(*part.expression.program)) continue;
       const Type type = type_of(*part.expression.program);
       if (type.is_dyn() || type.kind() == TypeKind::string) continue;
       const auto length = static_cast<std::uint32_t>(source(*part.expression.program).size());

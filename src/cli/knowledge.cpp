@@ -92,7 +92,7 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   // The build has checked what is built in down to the last text: most of it is never compiled.
   const bool thorough = library.has_overlays();
   const std::shared_ptr<const cel::Environment> environment =
-      derive::base_environment(*compiled.platform);
+      derive::base_environment(*compiled.platform, library.programs(name));
   diag::Sources& sources = library.sources();
   compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
   compiled.derivation = derive::compile(*compiled.platform, environment, thorough, sources, sink);

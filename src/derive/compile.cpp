@@ -93,7 +93,7 @@ class Compiler {
     row.because = lazy<cel::Text>(written, "because", environment);
     if (written.find("valid") != nullptr) {
       auto with_value = std::make_shared<cel::Environment>(*environment);
-      with_value->variables.push_back({"value", type_at(base_->variables[kCluster].type, *path)});
+      with_value->variables.push_back({"value", lazy_type_at(*path)});
       row.valid = lazy<cel::Expression>(written, "valid", std::move(with_value));
     }
     row.path = std::move(*path);
@@ -125,11 +125,18 @@ class Compiler {
     std::shared_ptr<const cel::Environment>& known = in_list_[name];
     if (known == nullptr) {
       auto made = std::make_shared<cel::Environment>(*base_);
-      made->variables.push_back({"item", type_at(base_->variables[kCluster].type, path)});
+      made->variables.push_back({"item", lazy_type_at(path)});
       made->variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
       known = std::move(made);
     }
     return known;
+  }
+
+  cel::LazyType lazy_type_at(std::span<const Row::Step> path) const {
+    return cel::LazyType([cluster = base_->variables[kCluster].type,
+                          steps = std::vector<Row::Step>(path.begin(), path.end())] {
+      return type_at(cluster.get(), steps);
+    });
   }
 
   const catalog::Platform& platform_;

@@ -109,7 +109,7 @@ class Compiler {
   }
 
   bool check_key(const cel::Text& key) {
-    if (!key.is_whole()) return true;
+    if (!key.is_whole() || cel::is_stored(*key.parts.front().expression.program)) return true;
     const cel::Type type = cel::type_of(*key.parts.front().expression.program);
     if (type.is_dyn() || type.kind() == cel::TypeKind::string) return true;
     sink_.error(kFaultyTemplate, key.scalar.origin(), "a computed key must be a string")
@@ -131,11 +131,13 @@ class Compiler {
       for (const yaml::Entry& loop : loops->entries()) {
         std::optional<cel::Text> compiled = text(loop.value, environment);
         if (!compiled) return false;
-        cel::Type element;
+        cel::LazyType element{cel::Type()};
         if (compiled->is_whole()) {
-          element = cel::type_of(*compiled->parts.front().expression.program).element();
+          element = cel::LazyType([program = compiled->parts.front().expression.program] {
+            return cel::type_of(*program).element();
+          });
         }
-        inner->variables.push_back({std::string(loop.key.as_string()), element});
+        inner->variables.push_back({std::string(loop.key.as_string()), std::move(element)});
         out.loops.push_back({std::string(loop.key.as_string()), std::move(*compiled)});
       }
     }

@@ -43,9 +43,15 @@ std::optional<cel::Text> compile_field(const yaml::Node& spec, std::string_view 
 }
 
 // The type of the value that a text gives.
-cel::Type type_of(const cel::Text& text) {
-  return text.is_whole() ? cel::type_of(*text.parts.front().expression.program)
-                         : cel::Type::simple(cel::TypeKind::string);
+cel::LazyType type_of(const cel::Text& text) {
+  if (!text.is_whole()) return cel::Type::simple(cel::TypeKind::string);
+  return cel::LazyType(
+      [program = text.parts.front().expression.program] { return cel::type_of(*program); });
+}
+
+// The type of the items of the list that a text gives.
+cel::LazyType element_of(const cel::Text& text) {
+  return cel::LazyType([list = type_of(text)] { return list.get().element(); });
 }
 
 // Loops and locals extend `environment`, in order.
@@ -64,7 +70,7 @@ void add_loops(const yaml::Node& written, cel::Environment& environment, diag::S
       std::optional<cel::Text> list = cel::compile_text(loop.value, environment, sources, sink);
       if (!list) continue;
       environment.variables.push_back(
-          {std::string(loop.key.as_string()), type_of(*list).element()});
+          {std::string(loop.key.as_string()), element_of(*list)});
       out.loops.push_back({std::string(loop.key.as_string()), std::move(*list)});
     }
   }

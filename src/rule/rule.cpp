@@ -110,9 +110,12 @@ class Compiler {
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
                           cel::compile_bare(loop.value, *environment, sources_, sink_)};
-      cel::Type element;
-      if (compiled.list) element = cel::type_of(*compiled.list.program).element();
-      environment->variables.push_back({compiled.variable, element});
+      cel::LazyType element{cel::Type()};
+      if (compiled.list) {
+        element = cel::LazyType(
+            [program = compiled.list.program] { return cel::type_of(*program).element(); });
+      }
+      environment->variables.push_back({compiled.variable, std::move(element)});
       out.loops.push_back(std::move(compiled));
     }
     out.environment = std::move(environment);
