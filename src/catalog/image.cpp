@@ -96,8 +96,7 @@ std::optional<Image> Image::open(std::string_view bytes) {
     image.files_.push_back({part(0), part(1)});
     image.trees_.push_back(part(2));
   }
-  yaml::Unpacker programs(
-      bytes.substr(get_u32(bytes, kCounts + 8), get_u32(bytes, kCounts + 12)));
+  yaml::Unpacker programs(bytes.substr(get_u32(bytes, kCounts + 8), get_u32(bytes, kCounts + 12)));
   while (!programs.at_end()) {
     const std::string_view platform = programs.text();
     image.programs_.emplace(platform, programs.text());

@@ -3,19 +3,16 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/once.hpp"
 #include "cel/ast.hpp"
 #include "cel/functions.hpp"
 #include "cel/macros.hpp"
+#include "cel/pattern.hpp"
 #include "cel/program.hpp"
-
-namespace re2 {
-class RE2;
-}
 
 namespace gpuctl::cel {
 
@@ -73,14 +70,14 @@ struct Code {
   std::uint32_t slot = 0;  // of the (first) variable; a second one follows
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint64_t cost = 0;  // constant: steps to copy it
+  std::uint64_t cost = 0;      // constant: steps to copy it
   const Expr* expr = nullptr;  // nullptr in a stored program, whose faults nobody gets to see
-  std::string_view text;  // field name, message
+  std::string_view text;       // field name, message
   Value constant;
   std::vector<Code> args;
   /// call: overloads that may fit; the values decide when there are several.
   std::vector<const Function*> candidates;
-  std::shared_ptr<const re2::RE2> pattern;
+  std::shared_ptr<const Pattern> pattern;
 };
 
 inline constexpr std::size_t kConstantBytes = 256;
@@ -105,7 +102,7 @@ class Program {
   const Program& full() const;
 
  private:
-  mutable std::once_flag full_once_;
+  mutable base::Once full_once_;
   mutable std::shared_ptr<const Program> full_;
 };
 

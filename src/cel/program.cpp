@@ -1,8 +1,8 @@
 #include "cel/program.hpp"
 
-#include <mutex>
 #include <stdexcept>
 
+#include "base/once.hpp"
 #include "cel/checker.hpp"
 #include "cel/code.hpp"
 #include "cel/evaluator.hpp"
@@ -37,7 +37,7 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
 }  // namespace
 
 struct LazyType::State {
-  std::once_flag once;
+  base::Once once;
   std::function<Type()> make;
   Type type;
 };
@@ -51,7 +51,7 @@ LazyType::LazyType(std::function<Type()> make) : state_(std::make_shared<State>(
 }
 
 const Type& LazyType::get() const {
-  std::call_once(state_->once, [this] {
+  state_->once.call([this] {
     if (state_->make) state_->type = state_->make();
   });
   return state_->type;
@@ -59,7 +59,7 @@ const Type& LazyType::get() const {
 
 const Program& Program::full() const {
   if (environment == nullptr) return *this;
-  std::call_once(full_once_, [this] {
+  full_once_.call([this] {
     std::vector<Problem> problems;
     full_ = build(text, *environment, problems, false);
   });

@@ -100,8 +100,8 @@ class Functions {
   std::shared_ptr<Table> table_;
 };
 
-/// A type that is worked out when it is first asked for, because programs that the build has compiled
-/// need none. Thread-safe; copies share the result.
+/// A type that is worked out when it is first asked for, because programs that the build has
+/// compiled need none. Thread-safe; copies share the result.
 class LazyType {
  public:
   LazyType(Type type);  // NOLINT: a type is one

@@ -196,12 +196,12 @@ void Lazy<Text>::compile(diag::Sink& sink) const {
 
 template <typename T>
 void Lazy<T>::check(diag::Sink& sink) {
-  std::call_once(state_->once, [&] { compile(sink); });
+  state_->once.call([&] { compile(sink); });
 }
 
 template <typename T>
 const T& Lazy<T>::get() const {
-  std::call_once(state_->once, [&] {
+  state_->once.call([&] {
     diag::Sink unexpected;
     compile(unexpected);
   });

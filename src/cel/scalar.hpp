@@ -3,12 +3,12 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/once.hpp"
 #include "cel/program.hpp"
 #include "diag/diagnostic.hpp"
 #include "yaml/node.hpp"
@@ -48,8 +48,8 @@ Expression compile_bare(const yaml::Node& scalar, const Environment& environment
 std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
                                  diag::Sources& sources, diag::Sink& sink);
 
-/// An expression, or a text with expressions, of knowledge. Most of a platform's are not needed for a
-/// given cluster, so it is compiled when it is first asked for. Thread-safe from there on.
+/// An expression, or a text with expressions, of knowledge. Most of a platform's are not needed for
+/// a given cluster, so it is compiled when it is first asked for. Thread-safe from there on.
 template <typename T>
 class Lazy {
  public:
@@ -72,7 +72,7 @@ class Lazy {
     yaml::Node scalar;
     std::shared_ptr<const Environment> environment;
     diag::Sources* sources = nullptr;
-    std::once_flag once;
+    base::Once once;
     std::optional<T> made;
   };
   void compile(diag::Sink& sink) const;

@@ -1,12 +1,10 @@
 #include "cel/store.hpp"
 
-#include <re2/re2.h>
-
 #include <algorithm>
 
 #include "cel/code.hpp"
 #include "cel/functions.hpp"
-#include "cel/pattern.hpp"
+#include "cel/opaque.hpp"
 #include "yaml/packed.hpp"
 
 namespace gpuctl::cel {
@@ -23,6 +21,8 @@ enum Flag : std::uint8_t {
   kOptionalEntry = 1U << 6U,
   kPattern = 1U << 7U,
 };
+
+enum class ConstantKind : std::uint8_t { node, omit, type };
 
 class Writer {
  public:
@@ -41,29 +41,24 @@ class Writer {
     const auto flag = [](bool set, unsigned bit) { return set ? bit : 0U; };
     out_ += static_cast<char>(code.op);
     out_ += static_cast<char>(code.macro);
-    out_ += static_cast<char>(flag(code.real, kReal) | flag(code.transient, kTransient) |
-                              flag(code.filtered, kFiltered) | flag(code.optional, kOptional) |
-                              flag(code.inspect, kInspect) | flag(code.widen, kWiden) |
-                              flag(code.optional_entry, kOptionalEntry) |
-                              flag(code.pattern != nullptr, kPattern));
+    out_ += static_cast<char>(
+        flag(code.real, kReal) | flag(code.transient, kTransient) | flag(code.filtered, kFiltered) |
+        flag(code.optional, kOptional) | flag(code.inspect, kInspect) | flag(code.widen, kWiden) |
+        flag(code.optional_entry, kOptionalEntry) | flag(code.pattern != nullptr, kPattern));
     yaml::pack_number(out_, code.variables);
     yaml::pack_number(out_, code.slot);
     yaml::pack_number(out_, code.begin);
     yaml::pack_number(out_, code.end);
     yaml::pack_number(out_, code.cost);
     yaml::pack_text(out_, code.text);
-    if (code.op == Op::constant) {
-      if (!code.constant.is_node()) return false;
-      yaml::pack(out_, code.constant.node());
-    }
-    if (code.pattern != nullptr) yaml::pack_text(out_, code.pattern->pattern());
+    if (code.op == Op::constant && !constant(code.constant)) return false;
+    if (code.pattern != nullptr) yaml::pack_text(out_, code.pattern->text());
     yaml::pack_number(out_, code.candidates.size());
     for (const Function* function : code.candidates) {
       const auto* overloads = program_.functions->table().find(function->name, function->method);
       if (overloads == nullptr) return false;
-      const auto found = std::find_if(overloads->begin(), overloads->end(), [&](const auto& other) {
-        return other.get() == function;
-      });
+      const auto found = std::find_if(overloads->begin(), overloads->end(),
+                                      [&](const auto& other) { return other.get() == function; });
       if (found == overloads->end()) return false;
       out_ += function->method ? '\1' : '\0';
       yaml::pack_text(out_, function->name);
@@ -72,6 +67,21 @@ class Writer {
     yaml::pack_number(out_, code.args.size());
     return std::all_of(code.args.begin(), code.args.end(),
                        [&](const Code& arg) { return this->code(arg); });
+  }
+
+  bool constant(const Value& value) {
+    if (value.is_node()) {
+      out_ += static_cast<char>(ConstantKind::node);
+      yaml::pack(out_, value.node());
+    } else if (value.is_omit()) {
+      out_ += static_cast<char>(ConstantKind::omit);
+    } else if (const auto* type = dynamic_cast<const TypeValue*>(value.opaque())) {
+      out_ += static_cast<char>(ConstantKind::type);
+      yaml::pack_text(out_, type->name);
+    } else {
+      return false;
+    }
+    return true;
   }
 
   const Program& program_;
@@ -109,10 +119,9 @@ class Reader {
     out.end = number();
     out.cost = bytes_.number();
     out.text = bytes_.text();
-    if (out.op == Op::constant) out.constant = bytes_.tree(program_.constants);
+    if (out.op == Op::constant) out.constant = constant();
     if ((flags & kPattern) != 0) {
-      std::string fault;
-      out.pattern = compile_pattern(bytes_.text(), fault);
+      out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
     out.candidates.resize(bytes_.number());
     for (const Function*& function : out.candidates) {
@@ -122,6 +131,18 @@ class Reader {
     }
     out.args.resize(bytes_.number());
     for (Code& arg : out.args) code(arg);
+  }
+
+  Value constant() {
+    switch (static_cast<ConstantKind>(bytes_.byte())) {
+      case ConstantKind::node:
+        return bytes_.tree(program_.constants);
+      case ConstantKind::omit:
+        return Value::omit();
+      case ConstantKind::type:
+        return Value(std::make_shared<const TypeValue>(std::string(bytes_.text())));
+    }
+    return {};
   }
 
   yaml::Unpacker bytes_;

@@ -24,8 +24,8 @@ class Store {
 
   /// The program, or nullptr.
   std::shared_ptr<const Program> find(std::string_view text, const Environment& environment) const;
-  /// Keeps a program, unless it holds a constant that is no document, or its text stands for another
-  /// program elsewhere; does nothing in an opened store.
+  /// Keeps a program, unless it holds a constant that is no document, or its text stands for
+  /// another program elsewhere; does nothing in an opened store.
   void record(const Environment& environment, const Program& program);
   /// Everything recorded, as bytes.
   std::string packed() const;

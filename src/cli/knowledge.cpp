@@ -89,6 +89,11 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   Compiled compiled;
   compiled.platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
   if (compiled.platform == nullptr) return {};
+  compiled.secrets =
+      std::async(std::launch::async, [table = compiled.platform->table("secretPatterns")] {
+        return table == nullptr ? nullptr
+                                : std::make_shared<const plan::SecretPatterns>(table->rows);
+      }).share();
   // The build has checked what is built in down to the last text: most of it is never compiled.
   const bool thorough = library.has_overlays();
   const std::shared_ptr<const cel::Environment> environment =

@@ -1,6 +1,7 @@
 // The knowledge a run works with: built-in image plus overlays, compiled per platform at first use.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "derive/derive.hpp"
+#include "plan/plan.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
 
@@ -22,6 +24,8 @@ struct Compiled {
   std::shared_ptr<const derive::Derivation> derivation;
   std::shared_ptr<const rule::Rules> rules;
   std::shared_ptr<const render::Templates> templates;
+  /// In the making on another thread; nullptr when the platform has none.
+  std::shared_future<std::shared_ptr<const plan::SecretPatterns>> secrets;
   explicit operator bool() const { return templates != nullptr; }
 };
 

@@ -100,8 +100,8 @@ class Run {
   Traced trace() {
     Traced out;
     const std::optional<derive::Derived> derived =
-        derive::derive(*compiled_->derivation, *result_.blueprint, facts_, kept_, sources(), arena(),
-                       out.findings, out.provenance.get());
+        derive::derive(*compiled_->derivation, *result_.blueprint, facts_, kept_, sources(),
+                       arena(), out.findings, out.provenance.get());
     if (!derived) return out;
     const render::Cluster cluster{*result_.blueprint, *derived, facts_, out.provenance.get()};
     out.rendered = documents(cluster, out.findings);
@@ -277,8 +277,8 @@ class Run {
     lock.choices = result_.choices;
     result_.files = plan::assemble(result_.rendered, result_.blueprint->stage,
                                    result_.blueprint->name, std::move(lock));
-    if (const catalog::Table* patterns = result_.blueprint->platform->table("secretPatterns")) {
-      plan::refuse_secrets(result_.files, patterns->rows, sink());
+    if (const auto& patterns = compiled_->secrets.get()) {
+      patterns->refuse(result_.files, sink());
     }
     if (failed()) result_.files.files.clear();
   }

@@ -72,14 +72,16 @@ class Compiler {
     std::optional<std::vector<Row::Step>> path =
         set.is_string() ? parse_path(set.as_string()) : std::nullopt;
     if (!path || written.find("value") == nullptr) {
-      sink_.error(kFaultyRow, set.is_null() ? written.origin() : set.origin(),
-                  "a derivation row needs `set: PATH` and `value: CEL`")
+      sink_
+          .error(kFaultyRow, set.is_null() ? written.origin() : set.origin(),
+                 "a derivation row needs `set: PATH` and `value: CEL`")
           .expect("a path such as `gpuOperator.channel` or `gpuPools[].machine`");
       return std::nullopt;
     }
     if (schema::at(*platform_.derived, dotted(*path)) == nullptr) {
-      sink_.error(kUnknownPath, set.origin(),
-                  "the derived tree has no `" + std::string(set.as_string()) + "`")
+      sink_
+          .error(kUnknownPath, set.origin(),
+                 "the derived tree has no `" + std::string(set.as_string()) + "`")
           .suggest("declare it in a `derived.yaml`");
       return std::nullopt;
     }

@@ -36,8 +36,8 @@ struct Derivation {
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
-/// nullptr. `environment` is base_environment() of the platform. With `thorough` all expressions are
-/// compiled at once, otherwise at first use, which is for knowledge that was checked before.
+/// nullptr. `environment` is base_environment() of the platform. With `thorough` all expressions
+/// are compiled at once, otherwise at first use, which is for knowledge that was checked before.
 std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
                                           std::shared_ptr<const cel::Environment> environment,
                                           bool thorough, diag::Sources& sources, diag::Sink& sink);

@@ -16,8 +16,8 @@ namespace gpuctl::derive {
 enum BaseVariable : std::size_t { kMetadata, kSpec, kCluster, kCatalog, kFacts, kBaseVariables };
 
 /// Variables `metadata`, `spec`, `cluster`, `catalog`, `facts`, and all functions. The types of a
-/// platform's schemas are long: make it once, and share it among all that is compiled. `store`, when
-/// not nullptr, has what the build compiled for this platform, or receives what is compiled.
+/// platform's schemas are long: make it once, and share it among all that is compiled. `store`,
+/// when not nullptr, has what the build compiled for this platform, or receives what is compiled.
 std::shared_ptr<const cel::Environment> base_environment(
     const catalog::Platform& platform, std::shared_ptr<cel::Store> store = nullptr);
 

@@ -69,8 +69,7 @@ void add_loops(const yaml::Node& written, cel::Environment& environment, diag::S
       }
       std::optional<cel::Text> list = cel::compile_text(loop.value, environment, sources, sink);
       if (!list) continue;
-      environment.variables.push_back(
-          {std::string(loop.key.as_string()), element_of(*list)});
+      environment.variables.push_back({std::string(loop.key.as_string()), element_of(*list)});
       out.loops.push_back({std::string(loop.key.as_string()), std::move(*list)});
     }
   }
@@ -93,7 +92,7 @@ void add_locals(const yaml::Node& written, cel::Environment& environment, diag::
 }  // namespace
 
 const Content* Template::content(diag::Sink& sink) const {
-  std::call_once(once_, [&] {
+  once_.call([&] {
     Content made;
     cel::Environment environment = *environment_;
     add_loops(spec_.get("forEach"), environment, *sources_, findings_, made);
@@ -114,10 +113,7 @@ class TemplateCompiler {
  public:
   TemplateCompiler(std::shared_ptr<const cel::Environment> environment, catalog::Library& library,
                    bool thorough, diag::Sink& sink)
-      : base_(std::move(environment)),
-        library_(library),
-        thorough_(thorough),
-        sink_(sink) {
+      : base_(std::move(environment)), library_(library), thorough_(thorough), sink_(sink) {
     auto index = std::make_shared<cel::Environment>(*base_);
     index->variables.push_back({"layers", layers_type()});
     index_ = std::move(index);

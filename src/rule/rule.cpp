@@ -31,10 +31,7 @@ class Compiler {
  public:
   Compiler(std::shared_ptr<const cel::Environment> environment, bool thorough,
            diag::Sources& sources, diag::Sink& sink)
-      : base_(std::move(environment)),
-        thorough_(thorough),
-        sources_(sources),
-        sink_(sink) {}
+      : base_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(sink) {}
 
   std::optional<Rule> compile(const yaml::Node& written) {
     const std::size_t errors_before = sink_.error_count();
