@@ -15,14 +15,45 @@ std::string sha256_hex(std::string_view bytes) {
   SHA256_Init(&context);
   SHA256_Update(&context, bytes.data(), bytes.size());
   SHA256_Final(digest.data(), &context);
+  return hex(digest);
+}
+
+std::string hex(std::span<const unsigned char> bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string out;
-  out.reserve(digest.size() * 2);
-  for (const unsigned char byte : digest) {
+  out.reserve(bytes.size() * 2);
+  for (const unsigned char byte : bytes) {
     out += kDigits[byte >> 4U];
     out += kDigits[byte & 0x0FU];
   }
   return out;
+}
+
+struct Sha1Stream::State {
+  SHA_CTX context{};
+};
+
+Sha1Stream::Sha1Stream() : state_(std::make_unique<State>()) {
+  SHA1_Init(&state_->context);
+}
+
+Sha1Stream::~Sha1Stream() = default;
+
+void Sha1Stream::add(std::string_view bytes) {
+  SHA1_Update(&state_->context, bytes.data(), bytes.size());
+}
+
+Sha1 Sha1Stream::finish() {
+  Sha1 out{};
+  SHA1_Final(out.data(), &state_->context);
+  return out;
+}
+
+Sha1 sha1(std::string_view first, std::string_view second) {
+  Sha1Stream stream;
+  stream.add(first);
+  stream.add(second);
+  return stream.finish();
 }
 
 }  // namespace gpuctl::base

@@ -116,6 +116,7 @@ Knowledge::Knowledge(const std::string& providers, const std::string& templates,
 }
 
 Knowledge::Slot& Knowledge::compile(const std::string& name) {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
   const auto [slot, added] = platforms_.try_emplace(name);
   if (added) slot->second.compiled = compile_platform(*library_, name, slot->second.findings);
   return slot->second;
@@ -137,6 +138,7 @@ const Compiled* Knowledge::platform(const std::string& name, diag::Origin asked_
 }
 
 void Knowledge::preload() {
+  if (!library_->has_overlays()) return;
   for (const std::string& name : names_) compile(name);
 }
 
