@@ -8,10 +8,10 @@ cd "$root"
 # Package names, one table a distribution family. `build` makes gpuctl, `tests` adds what its
 # tests need. Everything comes from the distribution; nothing else is downloaded.
 debian_build="git ca-certificates g++ cmake ninja-build pkg-config libyaml-cpp-dev libgit2-dev
-  libcli11-dev libspdlog-dev libre2-dev libssl-dev nlohmann-json3-dev"
+  zlib1g-dev libcli11-dev libspdlog-dev libre2-dev libssl-dev nlohmann-json3-dev"
 debian_tests="libgtest-dev libgmock-dev python3 python3-yaml"
 fedora_build="git ca-certificates gcc-c++ cmake ninja-build pkgconf-pkg-config yaml-cpp-devel
-  libgit2-devel cli11-devel spdlog-devel re2-devel openssl-devel json-devel"
+  libgit2-devel zlib-devel cli11-devel spdlog-devel re2-devel openssl-devel json-devel"
 fedora_tests="gtest-devel gmock-devel python3 python3-pyyaml"
 
 say() { printf '==> %s\n' "$*"; }

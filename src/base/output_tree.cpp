@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/new_directory.hpp"
 #include "base/open_beneath.hpp"
 #include "base/path_check.hpp"
 #include "base/text.hpp"
@@ -301,6 +302,37 @@ std::optional<FileError> OutputTree::stage_removal(std::string_view path) {
   return std::nullopt;
 }
 
+std::variant<std::optional<OutputTree::Reserved>, FileError> OutputTree::reserve(
+    std::string_view path, std::size_t files) {
+  if (options_.secret || options_.sync) return std::optional<Reserved>();
+  const auto failed = [this](FileError error) { return *fail(std::move(error)); };
+  auto found = parent_of(path, Missing::create);
+  if (auto* error = std::get_if<FileError>(&found)) return failed(std::move(*error));
+  const auto& parent = std::get<Parent>(found);
+  struct stat status {};
+  if (::fstatat(parent.descriptor, parent.name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    return std::optional<Reserved>();
+  }
+  if (errno != ENOENT) return failed(os_error(path, errno));
+  Reserved reserved;
+  reserved.parent = FileDescriptor(::fcntl(parent.descriptor, F_DUPFD_CLOEXEC, 0));
+  if (!reserved.parent) return failed(os_error(path, errno));
+  reserved.name = temporary_name();
+  *writers_ += 1;
+  reserved.writing = std::shared_ptr<void>(nullptr, [writers = writers_](void*) {
+    *writers -= 1;
+    writers->notify_all();
+  });
+  Staged staged;
+  staged.path = path;
+  staged.temporary = reserved.name;
+  staged.files = files;
+  staged.directory = true;
+  staged_.push_back(std::move(staged));
+  written_ += files;
+  return std::optional(std::move(reserved));
+}
+
 std::optional<FileError> OutputTree::publish() {
   for (Staged& staged : staged_) {
     if (auto error = publish(staged)) return fail(std::move(*error));
@@ -316,6 +348,14 @@ std::optional<FileError> OutputTree::publish(Staged& staged) {
   struct stat status {};
   const bool present = ::fstatat(parent.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0;
   if (!present && errno != ENOENT) return os_error(staged.path, errno);
+  if (staged.directory) {
+    if (present) return refusal(staged.path, "appeared in the meantime");
+    if (::renameat(parent.descriptor, staged.temporary.c_str(), parent.descriptor, name) != 0) {
+      return os_error(staged.path, errno);
+    }
+    staged.created = staged.published = true;
+    return std::nullopt;
+  }
   if (present) {
     // It may have changed since it was staged.
     if (std::string reason = other_than_file(status.st_mode); !reason.empty()) {
@@ -386,7 +426,10 @@ void OutputTree::take_back(Staged& staged) {
   auto found = parent_of(staged.path, Missing::leave);
   const auto* parent = std::get_if<Parent>(&found);
   if (parent == nullptr) return;
-  if (!staged.published) {
+  if (staged.directory) {
+    remove_directory(parent->descriptor, staged.published ? parent->name : staged.temporary);
+    last_.reset();
+  } else if (!staged.published) {
     for (const std::string& name : {staged.temporary, staged.backup}) {
       if (!name.empty()) ::unlinkat(parent->descriptor, name.c_str(), 0);
     }
@@ -398,6 +441,7 @@ void OutputTree::take_back(Staged& staged) {
 }
 
 void OutputTree::discard() {
+  for (int writers = *writers_; writers != 0; writers = *writers_) writers_->wait(writers);
   for (auto staged = staged_.rbegin(); staged != staged_.rend(); ++staged) take_back(*staged);
   for (auto path = made_directories_.rbegin(); path != made_directories_.rend(); ++path) {
     last_.reset();
@@ -411,9 +455,9 @@ void OutputTree::discard() {
   for (auto path = made_roots_.rbegin(); path != made_roots_.rend(); ++path) {
     ::rmdir(path->c_str());
   }
-  written_ -= static_cast<std::size_t>(
-      std::count_if(staged_.begin(), staged_.end(),
-                    [](const Staged& staged) { return !staged.temporary.empty(); }));
+  for (const Staged& staged : staged_) {
+    if (!staged.temporary.empty()) written_ -= staged.files;
+  }
   staged_.clear();
   made_directories_.clear();
   made_roots_.clear();

@@ -1,7 +1,9 @@
 // Writing many files below one directory without ever leaving it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,6 +54,17 @@ class OutputTree {
   std::optional<FileError> stage(std::string_view path, std::string_view content,
                                  FileMode mode = FileMode::plain);
   std::optional<FileError> stage_removal(std::string_view path);
+  /// Where a directory of new files may be written, out of sight.
+  struct Reserved {
+    FileDescriptor parent;
+    std::string name;               // to be made in `parent`
+    std::shared_ptr<void> writing;  // discard() waits until it is gone
+  };
+  /// Stages the whole directory `path` with `files` files: what the caller writes at the reserved
+  /// place by write_directory(), which needs no lock, gets its name in publish(). Nothing when
+  /// something stands at `path`, or files must be secret or synced: then stage() each of them.
+  std::variant<std::optional<Reserved>, FileError> reserve(std::string_view path,
+                                                           std::size_t files);
   /// Makes all that is staged visible. After an error all is as it was.
   std::optional<FileError> publish();
   /// Forgets the replaced and removed files, which until now can come back. An error names one that
@@ -88,6 +101,8 @@ class OutputTree {
     std::string backup;     // name of the old content once the new one is visible
     bool published = false;
     bool created = false;  // nothing was there before
+    std::size_t files = 1;
+    bool directory = false;
   };
   enum class Missing { create, leave };
   std::optional<FileError> make_root();
@@ -111,6 +126,7 @@ class OutputTree {
   // Paths come sorted, so the directory used last is mostly the one wanted next.
   std::string last_path_;
   FileDescriptor last_;
+  std::shared_ptr<std::atomic<int>> writers_ = std::make_shared<std::atomic<int>>(0);
   std::size_t written_ = 0;
   std::size_t unchanged_ = 0;
 };

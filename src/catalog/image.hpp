@@ -2,11 +2,13 @@
 // node trees in one byte string that is linked into the program. Nothing is parsed at start; a tree
 // is decoded when it is first asked for.
 //
-// Layout, little-endian: header, file table, span table, texts, trees. The image is made and read
+// Layout, little-endian: header, file table, span table, texts and trees, compiled expressions. The
+// image is made and read
 // by the same build, so the format has no version of its own beyond a magic word.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,8 +27,12 @@ struct ImageFile {
   yaml::Node tree;  // origins as `sources` numbers them
 };
 
+/// By platform, what cel::Store::packed() gave of its expressions.
+using Programs = std::map<std::string, std::string>;
+
 /// Serialises. `sources` holds exactly these files, in this order, as its only files.
-std::string write_image(std::span<const ImageFile> files, const diag::Sources& sources);
+std::string write_image(std::span<const ImageFile> files, const diag::Sources& sources,
+                        const Programs& programs = {});
 
 /// Reads an image that lives for the whole run.
 class Image {
@@ -38,12 +44,15 @@ class Image {
   std::span<const diag::Span> spans() const { return spans_; }
   /// Decodes the tree of a file into `arena`; strings refer to the image.
   yaml::Node tree(std::size_t file, yaml::Arena& arena) const;
+  /// The compiled expressions of a platform; empty when there are none.
+  std::string_view programs(std::string_view platform) const;
   /// Hex SHA-256 of all names and texts: what the lock calls the catalogue version.
   std::string_view digest() const { return digest_; }
 
  private:
   std::vector<diag::FileView> files_;
   std::vector<std::string_view> trees_;
+  std::map<std::string_view, std::string_view> programs_;
   std::span<const diag::Span> spans_;
   std::string_view digest_;
 };

@@ -89,6 +89,12 @@ std::vector<std::string> Library::list(std::string_view prefix) const {
   return out;
 }
 
+std::shared_ptr<cel::Store> Library::programs(std::string_view platform) const {
+  if (image_ == nullptr || has_overlays()) return nullptr;
+  const std::string_view bytes = image_->programs(platform);
+  return bytes.empty() ? nullptr : cel::Store::open(bytes);
+}
+
 std::string Library::digest() const {
   std::string all(image_ == nullptr ? std::string_view() : image_->digest());
   bool mixed = false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catalog/image.hpp"
+#include "cel/store.hpp"
 #include "diag/diagnostic.hpp"
 #include "yaml/node.hpp"
 
@@ -37,6 +38,9 @@ class Library {
   bool has_overlays() const;
   /// Paths that start with `prefix`, sorted.
   std::vector<std::string> list(std::string_view prefix) const;
+  /// The expressions of a platform that the build has compiled; nothing with overlays, which may
+  /// change types and with them what an expression means.
+  std::shared_ptr<cel::Store> programs(std::string_view platform) const;
   /// Digest of everything: the image's, with the overlays' mixed in when there are any.
   std::string digest() const;
 

@@ -25,6 +25,9 @@ std::vector<std::string> provider_folders(const Library& library) {
   return out;
 }
 
+// What the rows of each table look like, by its name.
+using RowSchemas = std::vector<std::pair<std::string, schema::SchemaPtr>>;
+
 // Loads the parts of one platform; each step adds to `platform_`.
 class Loader {
  public:
@@ -94,7 +97,8 @@ class Loader {
       fragments.push_back(library_.arena().map({&type, 1}));
     }
     const yaml::Node merged = schema::merge_fragments(fragments, library_.arena(), sink_);
-    return schema::compile(merged, library_.sources(), sink_);
+    return library_.has_overlays() ? schema::compile(merged, library_.sources(), sink_)
+                                   : schema::compile_checked(merged, library_.sources());
   }
 
   std::vector<yaml::Node> collect(const std::string& file, std::string_view kind,
@@ -108,30 +112,40 @@ class Loader {
   }
 
   void load_tables() {
-    auto type = std::make_shared<cel::ObjectType>();
-    type->name = "catalog";
     yaml::MapBuilder catalog;
+    RowSchemas row_schemas;
     for (const std::string& folder : platform_->builds) {
       for (const std::string& path : library_.list("providers/" + folder + "/tables/")) {
-        if (std::optional<Table> table = load_table(path, folder)) {
+        if (std::optional<Table> table = load_table(path, folder, row_schemas)) {
           if (platform_->table(table->name) != nullptr) {
             sink_.error(kUnknownName, library_.file(path)->get({"metadata", "name"}).origin(),
                         "a second table `" + table->name + "`");
             continue;
           }
           catalog.set(library_.arena(), table->name, table->rows);
-          type->fields.push_back(
-              {table->name,
-               cel::Type::map(cel::Type::simple(cel::TypeKind::string), table->row_type), true});
           platform_->tables.push_back(std::move(*table));
         }
       }
     }
     platform_->catalog = catalog.build(library_.arena());
-    platform_->catalog_type = cel::Type::object(std::move(type));
+    platform_->catalog_type =
+        cel::LazyType([row_schemas = std::move(row_schemas)] { return catalog_type(row_schemas); });
   }
 
-  std::optional<Table> load_table(const std::string& path, const std::string& folder) {
+  static cel::Type catalog_type(const RowSchemas& row_schemas) {
+    auto type = std::make_shared<cel::ObjectType>();
+    type->name = "catalog";
+    for (const auto& [table, row] : row_schemas) {
+      type->fields.push_back(
+          {table,
+           cel::Type::map(cel::Type::simple(cel::TypeKind::string), schema::cel_type(*row, table)),
+           true});
+    }
+    return cel::Type::object(std::move(type));
+  }
+
+  std::optional<Table> load_table(const std::string& path, const std::string& folder,
+                                  RowSchemas& row_schemas) {
     const yaml::Node spec = wrapped(path, "Table");
     if (!spec.is_map()) return std::nullopt;
     Table table;
@@ -149,10 +163,10 @@ class Loader {
     definition.set(arena, "required",
                    spec.get("required").is_list() ? spec.get("required")
                                                   : arena.list(std::span<const yaml::Node>()));
-    const schema::SchemaPtr row_schema =
-        schema::compile(definition.build(arena, spec.origin()), library_.sources(), sink_);
-    if (row_schema == nullptr) return std::nullopt;
-    table.row_type = schema::cel_type(*row_schema, table.name);
+    const yaml::Node defined = definition.build(arena, spec.origin());
+    const schema::SchemaPtr row_schema = library_.has_overlays()
+                                             ? schema::compile(defined, library_.sources(), sink_)
+                                             : schema::compile_checked(defined, library_.sources());
     std::vector<yaml::Entry> rows;
     std::map<std::string_view, diag::Origin> seen;
     for (const yaml::Node& row : spec.get("rows").items()) {
@@ -180,6 +194,7 @@ class Loader {
       rows.push_back({key, row});
     }
     table.rows = arena.map(rows, spec.origin());
+    if (platform_->table(table.name) == nullptr) row_schemas.emplace_back(table.name, row_schema);
     return table;
   }
 

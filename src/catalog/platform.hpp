@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "catalog/library.hpp"
-#include "cel/type.hpp"
+#include "cel/program.hpp"
 #include "schema/schema.hpp"
 
 namespace gpuctl::catalog {
@@ -21,7 +21,6 @@ struct Table {
   std::vector<std::string> columns;  // in written order
   yaml::Node display;                // names of the columns that a listing shows, or null
   yaml::Node rows;                   // map: key column -> row
-  cel::Type row_type;
 };
 
 /// What a kind of Kubernetes object needs around it (a row of kinds.yaml).
@@ -42,7 +41,7 @@ struct Platform {
   schema::SchemaPtr facts;          // of `facts`
   std::vector<Table> tables;
   yaml::Node catalog;  // map: table name -> rows
-  cel::Type catalog_type;
+  cel::LazyType catalog_type = cel::Type();
   std::vector<yaml::Node> derivations;  // rows, in order
   std::vector<yaml::Node> rules;        // rules, in order
   std::vector<KindFacts> kinds;

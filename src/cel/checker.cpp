@@ -54,6 +54,7 @@ Code Checker::make(Op op, const Expr& expr) const {
   code.begin = expr.begin;
   code.end = expr.end;
   code.expr = &expr;
+  code.optional_entry = expr.optional_entry;
   program_.builds |= op == Op::list || op == Op::map || op == Op::macro || op == Op::call;
   return code;
 }
@@ -153,7 +154,7 @@ Checked Checker::conditional(const Expr& expr) {
 
 void Checker::fold_literal(Code& code) {
   const bool constant = std::all_of(code.args.begin(), code.args.end(), [](const Code& arg) {
-    return arg.op == Op::constant && arg.constant.is_node() && !arg.expr->optional_entry;
+    return arg.op == Op::constant && arg.constant.is_node() && !arg.optional_entry;
   });
   if (!constant) return;
   yaml::Node folded;

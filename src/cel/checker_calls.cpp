@@ -237,7 +237,7 @@ bool Checker::check_pattern(const Expr& expr, Checked& checked) {
   }
   if (code.candidates.front()->name != "matches") return true;
   code.op = Op::matches;
-  code.pattern = std::move(pattern);
+  code.pattern = std::make_shared<const Pattern>(constant.node().as_string(), std::move(pattern));
   code.args[0].transient = true;
   code.args.pop_back();
   return true;

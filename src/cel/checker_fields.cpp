@@ -40,7 +40,7 @@ std::optional<Checked> Checker::variable(const Expr& expr, std::string_view name
     Code code = make(Op::variable, expr);
     code.slot = static_cast<std::uint32_t>(i);
     used_[i] = true;
-    return Checked{std::move(code), environment_.variables[i].type};
+    return Checked{std::move(code), environment_.variables[i].type.get()};
   }
   return std::nullopt;
 }

@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/once.hpp"
 #include "cel/ast.hpp"
 #include "cel/functions.hpp"
 #include "cel/macros.hpp"
+#include "cel/pattern.hpp"
 #include "cel/program.hpp"
-
-namespace re2 {
-class RE2;
-}
 
 namespace gpuctl::cel {
 
@@ -67,18 +65,19 @@ struct Code {
   bool inspect = false;
   /// As an argument: a double by its static type; an integer from a document becomes one.
   bool widen = false;
+  bool optional_entry = false;  // item of a list or key of a map, written with `?`
   std::uint8_t variables = 0;
   std::uint32_t slot = 0;  // of the (first) variable; a second one follows
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  std::uint64_t cost = 0;  // constant: steps to copy it
-  const Expr* expr = nullptr;
-  std::string_view text;  // field name, message
+  std::uint64_t cost = 0;      // constant: steps to copy it
+  const Expr* expr = nullptr;  // nullptr in a stored program, whose faults nobody gets to see
+  std::string_view text;       // field name, message
   Value constant;
   std::vector<Code> args;
   /// call: overloads that may fit; the values decide when there are several.
   std::vector<const Function*> candidates;
-  std::shared_ptr<const re2::RE2> pattern;
+  std::shared_ptr<const Pattern> pattern;
 };
 
 inline constexpr std::size_t kConstantBytes = 256;
@@ -96,7 +95,20 @@ class Program {
   std::shared_ptr<const Functions> functions;  // keeps the candidates alive
   std::vector<std::unique_ptr<const std::string>> texts;
   yaml::Arena constants{kConstantBytes};  // most expressions have a constant or two
+  /// Of a program from a Store, which has neither `expr` nor `type`.
+  std::unique_ptr<const Environment> environment;
+
+  /// The program with all parts: itself, or compiled from the text when it comes from a Store.
+  const Program& full() const;
+
+ private:
+  mutable base::Once full_once_;
+  mutable std::shared_ptr<const Program> full_;
 };
+
+/// For messages: the expression as written, and the name that it calls. Empty in a stored program.
+std::string written(const Code& code);
+std::string name_of(const Code& code);
 
 /// Steps that copying `node` takes.
 std::uint64_t cost_of(const yaml::Node& node);

@@ -78,7 +78,7 @@ bool Evaluator::run(const Code& code, Value& out) {
       return constant(code, out);
     case Op::variable:
       if (code.slot >= variables_.size()) {
-        return fail(code, "no value for `" + print(*code.expr) + "`");
+        return fail(code, "no value for `" + written(code) + "`");
       }
       out = variables_[code.slot];
       note(out);
@@ -242,9 +242,9 @@ bool Evaluator::matches(const Code& code, Value& out) {
     return fail(code, "`matches` cannot take (" + type_name_of(subject) + ", string)");
   }
   const std::string_view text = subject.node().as_string();
-  if (!charge(code, match_cost(*code.pattern, text.size()))) return false;
+  if (!charge(code, match_cost(code.pattern->regex(), text.size()))) return false;
   out = yaml::Node::boolean(
-      re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *code.pattern));
+      re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), code.pattern->regex()));
   return true;
 }
 

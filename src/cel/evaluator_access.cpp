@@ -82,7 +82,7 @@ bool Evaluator::missing_key(const Code& code, const std::string& key) {
   fail(code, "no such key " + key, EvalError::Kind::no_such_key);
   const Code* at = &code;
   while (at->op == Op::select || at->op == Op::index) at = &at->args[0];
-  if (at->op == Op::variable) error_.path = print(*code.expr);
+  if (at->op == Op::variable) error_.path = written(code);
   return false;
 }
 
@@ -191,7 +191,7 @@ bool Evaluator::alternative(const Code& code, Value& out) {
   if (!run(code.args[0], target)) return false;
   const OptionalValue* optional = as_optional(target);
   if (optional == nullptr) {
-    return fail(code, "`" + code.expr->text + "` wants an optional, not " + type_name_of(target));
+    return fail(code, "`" + name_of(code) + "` wants an optional, not " + type_name_of(target));
   }
   if (optional->present) {
     out = code.op == Op::or_value ? optional->value : target;
@@ -223,7 +223,7 @@ bool Evaluator::list(const Code& code, Value& out) {
     Value item;
     if (!run(code.args[i], item)) return false;
     bool absent = false;
-    if (code.args[i].expr->optional_entry && !unwrap(code.args[i], item, absent)) {
+    if (code.args[i].optional_entry && !unwrap(code.args[i], item, absent)) {
       return false;
     }
     if (!absent) items.push_back(std::move(item));
@@ -251,7 +251,7 @@ bool Evaluator::map(const Code& code, Value& out) {
       }
     }
     bool absent = false;
-    if (code.args[i].expr->optional_entry && !unwrap(code.args[i + 1], value, absent)) {
+    if (code.args[i].optional_entry && !unwrap(code.args[i + 1], value, absent)) {
       return false;
     }
     if (!absent) entries.push_back({key.node(), std::move(value)});

@@ -37,7 +37,7 @@ bool Evaluator::macro(const Code& code, Value& out) {
   range.list = ListView::of(range.value);
   if (!range.list) range.map = MapView::of(range.value);
   if (!range.list && (!range.map || code.macro == Macro::sort_by)) {
-    return fail(code.args[0], "`" + code.expr->text + "` wants a list" +
+    return fail(code.args[0], "`" + name_of(code) + "` wants a list" +
                                   (code.macro == Macro::sort_by ? "" : " or a map") + ", not " +
                                   type_name_of(range.value));
   }
@@ -67,7 +67,7 @@ bool Evaluator::look_into(const Code& code, Value& out) {
   const auto* optional = dynamic_cast<const OptionalValue*>(target.opaque());
   if (optional == nullptr) {
     return fail(code.args[0],
-                "`" + code.expr->text + "` wants an optional, not " + type_name_of(target));
+                "`" + name_of(code) + "` wants an optional, not " + type_name_of(target));
   }
   if (!optional->present) {
     out = std::move(target);

@@ -24,10 +24,22 @@ std::uint32_t hex_value(char c) {
   return static_cast<std::uint32_t>((c | 0x20) - 'a') + 10;
 }
 
-// Longest first, so that `<=` is not read as `<`.
-constexpr std::array<std::string_view, 24> kSymbols = {
-    "&&", "||", "==", "!=", "<=", ">=", "(", ")", "[", "]", "{", "}",
-    ".",  ",",  ":",  "?",  "+",  "-",  "*", "/", "%", "!", "<", ">"};
+// Bytes of the operator or bracket that begins with `first`; 0 when there is none.
+std::size_t symbol_length(char first, char second) {
+  switch (first) {
+    case '&':
+    case '|':
+      return second == first ? 2 : 0;
+    case '=':
+      return second == '=' ? 2 : 0;
+    case '!':
+    case '<':
+    case '>':
+      return second == '=' ? 2 : 1;
+    default:
+      return std::string_view("()[]{}.,:?+-*/%").find(first) != std::string_view::npos ? 1 : 0;
+  }
+}
 
 class Lexer {
  public:
@@ -104,15 +116,12 @@ class Lexer {
       }
       return word();
     }
-    for (const std::string_view symbol : kSymbols) {
-      if (source_.substr(at_, symbol.size()) == symbol) {
-        const std::size_t begin = at_;
-        at_ += symbol.size();
-        push(TokenKind::symbol, begin, std::string(symbol));
-        return true;
-      }
-    }
-    return unknown();
+    const std::size_t length = symbol_length(c, peek(1));
+    if (length == 0) return unknown();
+    const std::size_t begin = at_;
+    at_ += length;
+    push(TokenKind::symbol, begin, std::string(source_.substr(begin, length)));
+    return true;
   }
 
   bool unknown() {

@@ -1,6 +1,8 @@
 // matches, and find and findAll of the Kubernetes regex library.
 #include <re2/re2.h>
 
+#include <stdexcept>
+
 #include <limits>
 #include <optional>
 
@@ -46,6 +48,20 @@ std::shared_ptr<const re2::RE2> compile_pattern(std::string_view pattern, std::s
               ? "the pattern is too large when its repetitions are written out"
               : "the pattern is no regular expression: " + compiled->error();
   return nullptr;
+}
+
+Pattern::Pattern(std::string_view text, std::shared_ptr<const re2::RE2> compiled)
+    : text_(text), regex_(std::move(compiled)) {
+  once_.call([] {});
+}
+
+const re2::RE2& Pattern::regex() const {
+  once_.call([this] {
+    std::string fault;
+    regex_ = compile_pattern(text_, fault);
+  });
+  if (regex_ == nullptr) throw std::logic_error("a stored pattern does not compile: " + text_);
+  return *regex_;
 }
 
 std::uint64_t pattern_cost(const re2::RE2* pattern) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/once.hpp"
+
 namespace re2 {
 class RE2;
 }
@@ -17,6 +19,22 @@ inline constexpr std::int64_t kMostPatternBytes = 8 * 1024 * 1024;
 
 /// nullptr, and the reason in `fault`, when `pattern` is no regular expression or too large.
 std::shared_ptr<const re2::RE2> compile_pattern(std::string_view pattern, std::string& fault);
+
+/// A pattern of an expression, compiled at its first use. Thread-safe.
+class Pattern {
+ public:
+  /// Compiled already.
+  Pattern(std::string_view text, std::shared_ptr<const re2::RE2> compiled);
+  /// One that compile_pattern() has accepted before.
+  explicit Pattern(std::string_view text) : text_(text) {}
+  const std::string& text() const { return text_; }
+  const re2::RE2& regex() const;
+
+ private:
+  std::string text_;
+  mutable base::Once once_;
+  mutable std::shared_ptr<const re2::RE2> regex_;
+};
 
 /// Steps that making a pattern was worth; nullptr when it was too large. Dear compared to
 /// everything else a call does.

@@ -1,8 +1,12 @@
 #include "cel/program.hpp"
 
+#include <stdexcept>
+
+#include "base/once.hpp"
 #include "cel/checker.hpp"
 #include "cel/code.hpp"
 #include "cel/evaluator.hpp"
+#include "cel/store.hpp"
 
 namespace gpuctl::cel {
 
@@ -32,9 +36,45 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
 
 }  // namespace
 
+struct LazyType::State {
+  base::Once once;
+  std::function<Type()> make;
+  Type type;
+};
+
+LazyType::LazyType(Type type) : state_(std::make_shared<State>()) {
+  state_->type = std::move(type);
+}
+
+LazyType::LazyType(std::function<Type()> make) : state_(std::make_shared<State>()) {
+  state_->make = std::move(make);
+}
+
+const Type& LazyType::get() const {
+  state_->once.call([this] {
+    if (state_->make) state_->type = state_->make();
+  });
+  return state_->type;
+}
+
+const Program& Program::full() const {
+  if (environment == nullptr) return *this;
+  full_once_.call([this] {
+    std::vector<Problem> problems;
+    full_ = build(text, *environment, problems, false);
+  });
+  if (full_ == nullptr) throw std::logic_error("a stored program does not compile: " + text);
+  return *full_;
+}
+
 std::shared_ptr<const Program> compile(std::string_view text, const Environment& environment,
                                        std::vector<Problem>& problems) {
-  return build(text, environment, problems, false);
+  if (environment.store == nullptr) return build(text, environment, problems, false);
+  std::shared_ptr<const Program> program = environment.store->find(text, environment);
+  if (program != nullptr) return program;
+  program = build(text, environment, problems, false);
+  if (program != nullptr) environment.store->record(environment, *program);
+  return program;
 }
 
 std::shared_ptr<const Program> compile_unchecked(std::string_view text,
@@ -44,7 +84,19 @@ std::shared_ptr<const Program> compile_unchecked(std::string_view text,
 }
 
 Type type_of(const Program& program) {
-  return program.type;
+  return program.full().type;
+}
+
+bool is_stored(const Program& program) {
+  return program.environment != nullptr;
+}
+
+std::string written(const Code& code) {
+  return code.expr == nullptr ? std::string() : print(*code.expr);
+}
+
+std::string name_of(const Code& code) {
+  return code.expr == nullptr ? std::string() : code.expr->text;
 }
 
 std::string_view source(const Program& program) {
@@ -52,19 +104,21 @@ std::string_view source(const Program& program) {
 }
 
 std::string print(const Program& program) {
-  return print(*program.expr);
+  return print(*program.full().expr);
 }
 
 const Expr& tree(const Program& program) {
-  return *program.expr;
+  return *program.full().expr;
 }
 
 std::vector<std::string> variables_of(const Program& program) {
-  return program.reads;
+  return program.full().reads;
 }
 
-Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,
-                 std::vector<yaml::Origin>* reads) {
+namespace {
+
+Outcome run(const Program& program, std::span<const Value> values, yaml::Arena& arena,
+            std::vector<yaml::Origin>* reads) {
   Evaluator evaluator(program, values, arena, reads);
   Outcome outcome;
   if (!evaluator.run(program.code, outcome.value) ||
@@ -73,6 +127,18 @@ Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Ar
     outcome.error = std::move(evaluator.error());
   }
   return outcome;
+}
+
+}  // namespace
+
+Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,
+                 std::vector<yaml::Origin>* reads) {
+  const std::size_t reads_before = reads == nullptr ? 0 : reads->size();
+  Outcome outcome = run(program, values, arena, reads);
+  if (outcome.ok() || !is_stored(program)) return outcome;
+  // What there is to say about a fault is not stored: the same once more, from the text.
+  if (reads != nullptr) reads->resize(reads_before);
+  return run(program.full(), values, arena, reads);
 }
 
 }  // namespace gpuctl::cel

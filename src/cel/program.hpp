@@ -100,10 +100,25 @@ class Functions {
   std::shared_ptr<Table> table_;
 };
 
+/// A type that is worked out when it is first asked for, because programs that the build has
+/// compiled need none. Thread-safe; copies share the result.
+class LazyType {
+ public:
+  LazyType(Type type);  // NOLINT: a type is one
+  explicit LazyType(std::function<Type()> make);
+  const Type& get() const;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
 struct Variable {
   std::string name;
-  Type type;
+  LazyType type;
 };
+
+class Store;
 
 /// The names an expression may use. Variables are numbered in order of declaration; evaluation
 /// takes their values in that order.
@@ -113,6 +128,8 @@ struct Environment {
   /// Names are looked up in this namespace first, then in those around it: with "a.b" the name `x`
   /// is `a.b.x`, `a.x` or `x`.
   std::string container = {};
+  /// Programs that were compiled before, or where to keep those that are; may be nullptr.
+  std::shared_ptr<Store> store = nullptr;
 };
 
 /// Longest text of an expression.
@@ -134,6 +151,9 @@ std::shared_ptr<const Program> compile(std::string_view text, const Environment&
 
 /// The static type of the expression.
 Type type_of(const Program& program);
+
+/// True when the build compiled it, and so has seen that its type fits its place.
+bool is_stored(const Program& program);
 
 /// Text of the expression, and its canonical printed form (parse(print(x)) == x).
 std::string_view source(const Program& program);

@@ -1,6 +1,7 @@
 #include "cel/scalar.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "cel/codes.hpp"
 #include "yaml/read.hpp"
@@ -157,7 +158,7 @@ std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& en
   if (!good) return std::nullopt;
   if (!out.is_whole()) {
     for (const Text::Part& part : out.parts) {
-      if (!part.expression) continue;
+      if (!part.expression || is_stored(*part.expression.program)) continue;
       const Type type = type_of(*part.expression.program);
       if (type.is_dyn() || type.kind() == TypeKind::string) continue;
       const auto length = static_cast<std::uint32_t>(source(*part.expression.program).size());
@@ -172,6 +173,44 @@ std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& en
   if (!good) return std::nullopt;
   return out;
 }
+
+template <typename T>
+Lazy<T>::Lazy(const yaml::Node& scalar, std::shared_ptr<const Environment> environment,
+              diag::Sources& sources)
+    : state_(std::make_unique<State>()) {
+  state_->scalar = scalar;
+  state_->environment = std::move(environment);
+  state_->sources = &sources;
+}
+
+template <>
+void Lazy<Expression>::compile(diag::Sink& sink) const {
+  Expression made = compile_bare(state_->scalar, *state_->environment, *state_->sources, sink);
+  if (made) state_->made = std::move(made);
+}
+
+template <>
+void Lazy<Text>::compile(diag::Sink& sink) const {
+  state_->made = compile_text(state_->scalar, *state_->environment, *state_->sources, sink);
+}
+
+template <typename T>
+void Lazy<T>::check(diag::Sink& sink) {
+  state_->once.call([&] { compile(sink); });
+}
+
+template <typename T>
+const T& Lazy<T>::get() const {
+  state_->once.call([&] {
+    diag::Sink unexpected;
+    compile(unexpected);
+  });
+  if (!state_->made) throw std::logic_error("an expression of the knowledge does not compile");
+  return *state_->made;
+}
+
+template class Lazy<Expression>;
+template class Lazy<Text>;
 
 diag::Diagnostic& report(const EvalError& error, const Expression& expression,
                          diag::Sources& sources, diag::Sink& sink) {

@@ -2,11 +2,13 @@
 // faults are mapped back through the scalar's style to the file.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/once.hpp"
 #include "cel/program.hpp"
 #include "diag/diagnostic.hpp"
 #include "yaml/node.hpp"
@@ -45,6 +47,39 @@ Expression compile_bare(const yaml::Node& scalar, const Environment& environment
 /// Compiles a scalar with `${...}`. In a mixed text each expression must be a string (or dyn).
 std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
                                  diag::Sources& sources, diag::Sink& sink);
+
+/// An expression, or a text with expressions, of knowledge. Most of a platform's are not needed for
+/// a given cluster, so it is compiled when it is first asked for. Thread-safe from there on.
+template <typename T>
+class Lazy {
+ public:
+  /// Nothing written.
+  Lazy() = default;
+  /// `sources` holds the text of `scalar`, and must live as long as this.
+  Lazy(const yaml::Node& scalar, std::shared_ptr<const Environment> environment,
+       diag::Sources& sources);
+
+  explicit operator bool() const { return state_ != nullptr; }
+  /// Compiles now; what is wrong goes to `sink`. For knowledge that nobody has checked yet.
+  void check(diag::Sink& sink);
+  /// The compiled form of what is written. Only for knowledge that passed check() here or in an
+  /// earlier run: a fault is std::logic_error.
+  const T& get() const;
+  const yaml::Node& written() const { return state_->scalar; }
+
+ private:
+  struct State {
+    yaml::Node scalar;
+    std::shared_ptr<const Environment> environment;
+    diag::Sources* sources = nullptr;
+    base::Once once;
+    std::optional<T> made;
+  };
+  void compile(diag::Sink& sink) const;
+  std::unique_ptr<State> state_;
+};
+using LazyExpression = Lazy<Expression>;
+using LazyText = Lazy<Text>;
 
 /// Origin of bytes [begin, end) of an expression's text.
 diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint32_t end,

@@ -1,5 +1,9 @@
+#include <atomic>
+#include <iterator>
 #include <memory>
+#include <mutex>
 
+#include "cli/batch.hpp"
 #include "cli/command.hpp"
 #include "git/repository.hpp"
 #include "plan/plan.hpp"
@@ -17,10 +21,16 @@ struct ApplyOptions {
   bool take_over = false;
 };
 
+// What one cluster needs, once its documents are freed or their objects written.
 struct Planned {
-  const Result* result = nullptr;
+  std::string cluster;  // "stage/name"
   std::vector<plan::Change> changes;
+  std::vector<git::Change> writes;
+  diag::Sink findings;
 };
+
+// From this many clusters on objects are written as they come; fewer fit into memory.
+constexpr std::size_t kStreamFrom = 16;
 
 // One plan of all clusters against one commit.
 class Apply {
@@ -60,35 +70,52 @@ class Apply {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
     }
+    // A repository handle is for one thread at a time.
     std::mutex one_at_a_time;
     request.earlier = [&](const std::string& path) -> std::optional<std::string> {
       if (tip.empty()) return std::nullopt;
       const std::lock_guard<std::mutex> guard(one_at_a_time);
       return repository_->read(tip, path, sink);
     };
-    const std::vector<Result> results = run_all(options_.inputs.blueprints, request, knowledge_,
-                                                thread_count(options_.inputs.jobs));
-    const bool good = show_results(results, options_.inputs.strict, report_);
-    show_withheld(results, report_);
-    if (!good || sink.has_errors()) {
+    std::optional<git::NewObjects> objects;
+    if (repository_ && repository_->is_bare() && options_.inputs.blueprints.size() >= kStreamFrom) {
+      objects = repository_->new_objects(sink);
+    }
+    std::vector<Planned> plans(options_.inputs.blueprints.size());
+    std::atomic<bool> failed = sink.has_errors();
+    const Consume consume = [&](std::size_t index, Result& result) {
+      plans[index] = {};
+      if (result.sink.has_errors()) failed = true;
+      if (!failed) plan_cluster(result, tip, one_at_a_time, objects, plans[index]);
+      if (plans[index].findings.has_errors()) failed = true;
+    };
+    const std::vector<Finished> clusters =
+        run_all(options_.inputs.blueprints, request, knowledge_, thread_count(options_.inputs.jobs),
+                report_, consume);
+    const bool good = show_all(clusters, options_.inputs.strict, report_) && !sink.has_errors();
+    for (Planned& planned : plans) {
+      if (good) sink.take(std::move(planned.findings));
+    }
+    if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
       report_.show(sink, diag::Sources());
       report_.say("nothing was committed");
       return git::CommitStatus::failed;
     }
-    std::vector<Planned> plans;
-    for (const Result& result : results) plans.push_back(plan_cluster(result, tip, sink));
-    if (sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
-      report_.show(sink, diag::Sources());
-      report_.say("nothing was committed");
-      return git::CommitStatus::failed;
-    }
-    return commit(plans, tip, sink);
+    const git::CommitStatus status = commit(plans, tip, objects, sink);
+    if (objects && status != git::CommitStatus::committed) objects->take_back();
+    return status;
   }
 
-  Planned plan_cluster(const Result& result, const std::string& tip, diag::Sink& sink) {
+  void plan_cluster(Result& result, const std::string& tip, std::mutex& one_at_a_time,
+                    std::optional<git::NewObjects>& objects, Planned& planned) {
+    planned.cluster = result.blueprint->stage + "/" + result.blueprint->name;
+    const std::string& directory = result.files.directory;
+    const std::string prefix = directory + "/";
     std::map<std::string, std::string> blobs;
-    const std::string prefix = result.files.directory + "/";
-    if (!tip.empty()) blobs = repository_->list(tip, result.files.directory, sink);
+    if (!tip.empty()) {
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      blobs = repository_->list(tip, directory, planned.findings);
+    }
     plan::Present present;
     present.same = [&](const std::string& path, const std::string& content) {
       const auto found = blobs.find(prefix + path);
@@ -96,29 +123,42 @@ class Apply {
     };
     present.read = [&](const std::string& path) -> std::optional<std::string> {
       if (!blobs.contains(prefix + path)) return std::nullopt;
-      return repository_->read(tip, prefix + path, sink);
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      return repository_->read(tip, prefix + path, planned.findings);
     };
-    Planned planned{
-        &result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
-                               result.rendered.withheld, {options_.take_over}, sink)};
-    plan::warn_removals(planned.changes, result.files.directory, present,
-                        *result.blueprint->platform, sink);
-    return planned;
+    planned.changes =
+        plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
+                      result.rendered.withheld, {options_.take_over}, planned.findings);
+    plan::warn_removals(planned.changes, directory, present, *result.blueprint->platform,
+                        planned.findings);
+    if (planned.findings.has_errors()) return;
+    if (objects && blobs.empty()) {
+      planned.writes.push_back({.path = directory,
+                                .stored = objects->add_directory(result.files.files),
+                                .directory = true});
+      return;
+    }
+    for (const plan::Change& change : planned.changes) {
+      git::Change write{.path = prefix + change.path};
+      if (change.kind != plan::Change::Kind::remove) {
+        std::string& content = result.files.files.at(change.path);
+        if (objects) {
+          write.stored = objects->add_blob(content);
+        } else {
+          write.content = std::move(content);
+        }
+      }
+      planned.writes.push_back(std::move(write));
+    }
   }
 
-  git::CommitStatus commit(const std::vector<Planned>& plans, const std::string& tip,
-                           diag::Sink& sink) {
+  git::CommitStatus commit(std::vector<Planned>& plans, const std::string& tip,
+                           std::optional<git::NewObjects>& objects, diag::Sink& sink) {
     git::CommitRequest wanted;
     wanted.branch = branch_;
     wanted.expected_parent = tip;
-    for (const Planned& planned : plans) {
-      for (const plan::Change& change : planned.changes) {
-        git::Change entry{planned.result->files.directory + "/" + change.path, std::nullopt};
-        if (change.kind != plan::Change::Kind::remove) {
-          entry.content = planned.result->files.files.at(change.path);
-        }
-        wanted.changes.push_back(std::move(entry));
-      }
+    for (Planned& planned : plans) {
+      std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
     }
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
@@ -131,7 +171,9 @@ class Apply {
       repository_ = git::Repository::open_or_create(options_.repository, branch_, created, sink);
     }
     git::CommitResult made;
-    if (repository_) made = repository_->commit(wanted, sink);
+    if (repository_ && (!objects || objects->finish(sink))) {
+      made = repository_->commit(wanted, sink);
+    }
     if (created && made.status == git::CommitStatus::failed) {
       repository_->take_back_creation();
       repository_.reset();
@@ -148,13 +190,9 @@ class Apply {
     return made.status;
   }
 
-  static std::string cluster_name(const Planned& planned) {
-    return planned.result->blueprint->stage + "/" + planned.result->blueprint->name;
-  }
-
   static std::string describe(const Planned& planned) {
     constexpr std::size_t kMostListed = 20;
-    std::string out = cluster_name(planned) + ": " + plan::summary(planned.changes) + "\n";
+    std::string out = planned.cluster + ": " + plan::summary(planned.changes) + "\n";
     if (planned.changes.size() > kMostListed) return out;
     for (const plan::Change& change : planned.changes) out += mark(change) + change.path + "\n";
     return out;
@@ -180,8 +218,8 @@ class Apply {
     for (const Planned& planned : plans) {
       if (planned.changes.empty()) continue;
       ++changed;
-      subject = cluster_name(planned) + ": " + plan::summary(planned.changes);
-      body += "\n" + cluster_name(planned) + "\n";
+      subject = planned.cluster + ": " + plan::summary(planned.changes);
+      body += "\n" + planned.cluster + "\n";
       for (const plan::Change& change : planned.changes) body += mark(change) + change.path + "\n";
     }
     if (changed > 1) subject = "Apply " + std::to_string(changed) + " clusters";

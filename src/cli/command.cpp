@@ -6,24 +6,18 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <thread>
 
 #include "base/file.hpp"
 #include "cli/codes.hpp"
 #include "diag/character.hpp"
 #include "diag/print.hpp"
-#include "render/codes.hpp"
 
 namespace gpuctl::cli {
-
-namespace {
 
 std::string counted(std::size_t number, const std::string& noun) {
   return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
-
-}  // namespace
 
 Report::Report(const GlobalOptions& options) : json_(options.format == "json") {
   const char* no_color = std::getenv("NO_COLOR");
@@ -32,15 +26,16 @@ Report::Report(const GlobalOptions& options) : json_(options.format == "json") {
             (options.color == "auto" && allowed && ::isatty(STDERR_FILENO) == 1);
 }
 
-void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
-  std::string out;
+Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources) const {
+  Shown out;
+  if (sink.empty()) return out;
   std::size_t shown = 0;
   std::size_t hidden = 0;
   for (const diag::Diagnostic& diagnostic : sink.sorted(sources)) {
-    if (diagnostic.severity == diag::Severity::error) ++errors_;
-    if (diagnostic.severity == diag::Severity::warning) ++warnings_;
+    if (diagnostic.severity == diag::Severity::error) ++out.errors;
+    if (diagnostic.severity == diag::Severity::warning) ++out.warnings;
     if (json_) {
-      diag::print_json(diagnostic, sources, out);
+      diag::print_json(diagnostic, sources, out.text);
       continue;
     }
     if (shown == kMostShown) {
@@ -48,11 +43,21 @@ void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
       continue;
     }
     ++shown;
-    diag::print_text(diagnostic, sources, colour_, out);
-    out += '\n';
+    diag::print_text(diagnostic, sources, colour_, out.text);
+    out.text += '\n';
   }
-  if (hidden != 0) out += "... and " + std::to_string(hidden) + " more\n\n";
-  std::fwrite(out.data(), 1, out.size(), stderr);
+  if (hidden != 0) out.text += "... and " + std::to_string(hidden) + " more\n\n";
+  return out;
+}
+
+void Report::show(const Shown& shown) {
+  errors_ += shown.errors;
+  warnings_ += shown.warnings;
+  std::fwrite(shown.text.data(), 1, shown.text.size(), stderr);
+}
+
+void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
+  show(prepare(sink, sources));
 }
 
 void Report::say(const std::string& line) const {
@@ -116,43 +121,6 @@ void BlueprintOptions::add_to(CLI::App& command) {
   command.add_flag("--strict", strict, "Warnings fail");
   command.add_option("-j,--jobs", jobs, "Threads (default: one a processor)")
       ->check(CLI::Range(1, 256));
-}
-
-bool show_results(const std::vector<Result>& results, bool strict, Report& report) {
-  for (const Result& result : results) report.show(result.sink, *result.sources);
-  return report.errors() == 0 && !(strict && report.warnings() != 0);
-}
-
-void show_withheld(const std::vector<Result>& results, Report& report) {
-  for (const Result& result : results) {
-    // fact -> (how to get it, documents by template)
-    std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
-    for (const render::Withheld& item : result.rendered.withheld) {
-      auto& entry = facts[item.fact];
-      entry.first = item.obtain;
-      ++entry.second[item.template_name];
-    }
-    diag::Sink sink;
-    for (const auto& [fact, entry] : facts) {
-      std::size_t documents = 0;
-      std::string names;
-      for (const auto& [name, number] : entry.second) {
-        documents += number;
-        names += (names.empty() ? "" : ", ") + std::to_string(number) + " of " + name;
-      }
-      diag::Diagnostic& note =
-          sink.note(render::kWithheld, result.blueprint->metadata.get("name").origin(),
-                    counted(documents, "document") + (documents == 1 ? " waits" : " wait") +
-                        " for the fact `" + fact + "`")
-              .label("not written for this cluster yet")
-              .note("withheld: " + names);
-      if (!entry.first.empty()) note.suggest("get it: " + entry.first);
-      note.suggest(
-          "then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
-          "give `--facts FILE`");
-    }
-    report.show(sink, *result.sources);
-  }
 }
 
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report) {

@@ -22,6 +22,13 @@ struct GlobalOptions {
   bool verbose = false;
 };
 
+/// Diagnostics as they will be printed.
+struct Shown {
+  std::string text;
+  std::size_t errors = 0;
+  std::size_t warnings = 0;
+};
+
 /// Shows diagnostics on standard error as the global options say, and counts. At its end it says
 /// "2 errors, 1 warning" when there was anything.
 class Report {
@@ -31,6 +38,9 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
+  /// What show() would print. Thread-safe.
+  Shown prepare(const diag::Sink& sink, const diag::Sources& sources) const;
+  void show(const Shown& shown);
   void show(const diag::Sink& sink, const diag::Sources& sources);
   /// A message for people on standard error; silent with `--format json`.
   void say(const std::string& line) const;
@@ -55,6 +65,9 @@ Knowledge* open_knowledge(const GlobalOptions& options, Report& report);
 /// away is no finding).
 bool print(std::string_view text, const GlobalOptions& options);
 
+/// "1 document", "2 documents".
+std::string counted(std::size_t number, const std::string& noun);
+
 /// A name of the user's as a message may hold it: in one line, and unable to steer a terminal.
 std::string shown(std::string_view name);
 
@@ -68,12 +81,6 @@ struct BlueprintOptions {
 
   void add_to(CLI::App& command);
 };
-
-/// Shows what the runs found; true when the command may go on (no errors; no warnings if strict).
-bool show_results(const std::vector<Result>& results, bool strict, Report& report);
-
-/// Says which documents wait for facts, and what to do (notes GPU0604).
-void show_withheld(const std::vector<Result>& results, Report& report);
 
 /// The run's request with CRDs opened; nothing after shown errors.
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report);

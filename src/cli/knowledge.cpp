@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <future>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
@@ -90,23 +89,19 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   Compiled compiled;
   compiled.platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
   if (compiled.platform == nullptr) return {};
-  // The build has checked what is built in down to the last text.
+  compiled.secrets =
+      std::async(std::launch::async, [table = compiled.platform->table("secretPatterns")] {
+        return table == nullptr ? nullptr
+                                : std::make_shared<const plan::SecretPatterns>(table->rows);
+      }).share();
+  // The build has checked what is built in down to the last text: most of it is never compiled.
   const bool thorough = library.has_overlays();
-  if (thorough) {
-    compiled.rules = rule::compile(*compiled.platform, thorough, library.sources(), sink);
-    compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
-  } else {
-    // Built-in knowledge has no faults to report, so nothing is written to the shared sources and
-    // both halves of the work may run at once.
-    diag::Sink rule_sink;
-    std::future<std::shared_ptr<const rule::Rules>> rules = std::async(std::launch::async, [&] {
-      return rule::compile(*compiled.platform, thorough, library.sources(), rule_sink);
-    });
-    compiled.derivation = derive::compile(*compiled.platform, thorough, library.sources(), sink);
-    compiled.rules = rules.get();
-    sink.take(std::move(rule_sink));
-  }
-  compiled.templates = render::compile(*compiled.platform, library, thorough, sink);
+  const std::shared_ptr<const cel::Environment> environment =
+      derive::base_environment(*compiled.platform, library.programs(name));
+  diag::Sources& sources = library.sources();
+  compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
+  compiled.derivation = derive::compile(*compiled.platform, environment, thorough, sources, sink);
+  compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
   if (compiled.derivation == nullptr || compiled.rules == nullptr) return {};
   return compiled;
 }
@@ -121,6 +116,7 @@ Knowledge::Knowledge(const std::string& providers, const std::string& templates,
 }
 
 Knowledge::Slot& Knowledge::compile(const std::string& name) {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
   const auto [slot, added] = platforms_.try_emplace(name);
   if (added) slot->second.compiled = compile_platform(*library_, name, slot->second.findings);
   return slot->second;
@@ -142,6 +138,7 @@ const Compiled* Knowledge::platform(const std::string& name, diag::Origin asked_
 }
 
 void Knowledge::preload() {
+  if (!library_->has_overlays()) return;
   for (const std::string& name : names_) compile(name);
 }
 

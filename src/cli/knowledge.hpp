@@ -1,6 +1,7 @@
 // The knowledge a run works with: built-in image plus overlays, compiled per platform at first use.
 #pragma once
 
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "derive/derive.hpp"
+#include "plan/plan.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
 
@@ -22,6 +24,8 @@ struct Compiled {
   std::shared_ptr<const derive::Derivation> derivation;
   std::shared_ptr<const rule::Rules> rules;
   std::shared_ptr<const render::Templates> templates;
+  /// In the making on another thread; nullptr when the platform has none.
+  std::shared_future<std::shared_ptr<const plan::SecretPatterns>> secrets;
   explicit operator bool() const { return templates != nullptr; }
 };
 
@@ -31,9 +35,10 @@ class Knowledge {
   /// ones are GPU0002.
   Knowledge(const std::string& providers, const std::string& templates, diag::Sink& sink);
 
-  /// Compiles at first use. Thread-safe once preload() ran; before that for one thread only.
+  /// Compiles at first use. Thread-safe, with overlays once preload() ran.
   const Compiled* platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
-  /// Compiles every platform, so that several threads may ask afterwards.
+  /// With overlays, compiles every platform, so that several threads may ask afterwards: what is
+  /// wrong with them goes into sources that the other threads read.
   void preload();
 
   catalog::Library& library() { return *library_; }
@@ -46,6 +51,7 @@ class Knowledge {
   Slot& compile(const std::string& name);
 
   std::unique_ptr<catalog::Library> library_;
+  std::mutex one_at_a_time_;
   std::map<std::string, Slot> platforms_;
   std::vector<std::string> names_;
 };

@@ -2,12 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <map>
-#include <thread>
 
 #include "base/digest.hpp"
 #include "base/file.hpp"
@@ -96,16 +92,12 @@ class Run {
     diag::Sink findings;
   };
 
-  // Derives, renders and verifies once more with provenance. Compiles the derivation anew, because
-  // an ordinary run leaves most of its reasons out.
+  // Derives, renders and verifies once more with provenance.
   Traced trace() {
     Traced out;
-    const std::shared_ptr<const derive::Derivation> derivation =
-        derive::compile(*compiled_->platform, true, sources(), out.findings);
-    if (derivation == nullptr) return out;
     const std::optional<derive::Derived> derived =
-        derive::derive(*derivation, *result_.blueprint, facts_, kept_, sources(), arena(),
-                       out.findings, out.provenance.get());
+        derive::derive(*compiled_->derivation, *result_.blueprint, facts_, kept_, sources(),
+                       arena(), out.findings, out.provenance.get());
     if (!derived) return out;
     const render::Cluster cluster{*result_.blueprint, *derived, facts_, out.provenance.get()};
     out.rendered = documents(cluster, out.findings);
@@ -281,8 +273,8 @@ class Run {
     lock.choices = result_.choices;
     result_.files = plan::assemble(result_.rendered, result_.blueprint->stage,
                                    result_.blueprint->name, std::move(lock));
-    if (const catalog::Table* patterns = result_.blueprint->platform->table("secretPatterns")) {
-      plan::refuse_secrets(result_.files, patterns->rows, sink());
+    if (const auto& patterns = compiled_->secrets.get()) {
+      patterns->refuse(result_.files, sink());
     }
     if (failed()) result_.files.files.clear();
   }
@@ -375,38 +367,6 @@ class Run {
 
 Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge) {
   return Run(blueprint_file, request, knowledge).finish();
-}
-
-std::vector<Result> run_all(const std::vector<std::string>& blueprint_files, const Request& request,
-                            Knowledge& knowledge, unsigned jobs) {
-  std::vector<Result> results(blueprint_files.size());
-  const std::size_t threads = std::min<std::size_t>(std::max(1U, jobs), blueprint_files.size());
-  if (threads > 1) knowledge.preload();
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < blueprint_files.size(); i = next++) {
-      results[i] = run(blueprint_files[i], request, knowledge);
-    }
-  };
-  std::vector<std::jthread> pool;
-  for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
-  work();
-  pool.clear();
-  std::map<std::string, std::size_t> seen;
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!results[i].blueprint) continue;
-    const auto [first, added] =
-        seen.emplace(results[i].blueprint->stage + "/" + results[i].blueprint->name, i);
-    if (!added) {
-      results[i]
-          .sink
-          .error(kSameCluster, results[i].blueprint->metadata.get("name").origin(),
-                 "a second blueprint for the cluster `" + first->first + "`")
-          .note("the first is `" + blueprint_files[first->second] + "`")
-          .suggest("give one of them another `metadata.name` or `spec.stage`");
-    }
-  }
-  return results;
 }
 
 }  // namespace gpuctl::cli

@@ -58,9 +58,4 @@ struct Result {
 /// Runs the stages on one blueprint. Never throws for what a user did.
 Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge);
 
-/// Runs all blueprints on `jobs` threads; results in the order of the files. Two blueprints for one
-/// cluster are GPU0005.
-std::vector<Result> run_all(const std::vector<std::string>& blueprint_files, const Request& request,
-                            Knowledge& knowledge, unsigned jobs);
-
 }  // namespace gpuctl::cli

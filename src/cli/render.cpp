@@ -1,9 +1,12 @@
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/new_directory.hpp"
 #include "base/output_tree.hpp"
+#include "cli/batch.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
 
@@ -27,89 +30,63 @@ void unwritable(const base::FileError& error, diag::Sink& sink) {
 }
 
 // What stands in the output directory. Whatever is neither absent nor a file we can read is a
-// finding, so that it is known before the first file is written. For several threads.
+// finding, so that it is known before the first file gets its name. For several threads.
 class Existing {
  public:
   explicit Existing(base::OutputTree& tree) : tree_(tree) {}
 
-  std::optional<std::string> read(const std::string& path) {
+  // What is in the way of locks and facts, which are read first, makes all comparisons worthless.
+  std::optional<std::string> read_input(const std::string& path) {
+    return read(path, inputs_in_the_way_);
+  }
+  std::optional<std::string> read(const std::string& path) { return read(path, in_the_way_); }
+
+  // True when nothing is there, so that nothing below it needs to be looked for.
+  bool is_absent(const std::string& directory) {
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    const auto looked = tree_.look(directory, 0);
+    const auto* seen = std::get_if<base::OutputTree::Seen>(&looked);
+    return seen != nullptr && seen->kind == base::OutputTree::Seen::Kind::absent;
+  }
+
+  void report_inputs(const std::string& root, diag::Sink& sink) const {
+    report(root, inputs_in_the_way_, sink);
+  }
+  void report(const std::string& root, diag::Sink& sink) const { report(root, in_the_way_, sink); }
+
+  std::mutex& mutex() { return one_at_a_time_; }
+
+ private:
+  using Reasons = std::map<std::string, std::string>;
+
+  std::optional<std::string> read(const std::string& path, Reasons& in_the_way) {
     using Seen = base::OutputTree::Seen;
     const std::lock_guard<std::mutex> guard(one_at_a_time_);
     auto looked = tree_.look(path, kMostPresentBytes);
     if (const auto* error = std::get_if<base::FileError>(&looked)) {
-      in_the_way_[path] = error->text;
+      in_the_way[path] = error->text;
       return std::nullopt;
     }
     auto& seen = std::get<Seen>(looked);
-    if (seen.kind == Seen::Kind::other) in_the_way_[path] = seen.reason;
+    if (seen.kind == Seen::Kind::other) in_the_way[path] = seen.reason;
     if (seen.kind != Seen::Kind::file) return std::nullopt;
     return std::move(seen.content);
   }
 
-  void report(const std::string& root, diag::Sink& sink) {
-    for (const auto& [path, reason] : in_the_way_) {
+  static void report(const std::string& root, const Reasons& in_the_way, diag::Sink& sink) {
+    for (const auto& [path, reason] : in_the_way) {
       sink.error(kUnwritable, diag::kNoOrigin,
                  "`" + path + "` below `" + root + "` is in the way: it " + reason)
           .note("nothing was changed")
           .suggest("move it away, or choose another output directory");
     }
-    in_the_way_.clear();
   }
 
- private:
   base::OutputTree& tree_;
   std::mutex one_at_a_time_;
-  std::map<std::string, std::string> in_the_way_;
+  Reasons inputs_in_the_way_;
+  Reasons in_the_way_;
 };
-
-// The changes of one cluster.
-struct Work {
-  const Result* result;
-  std::vector<plan::Change> changes;
-};
-
-std::vector<Work> compare(const RenderOptions& options, const std::vector<Result>& results,
-                          Existing& existing, diag::Sink& sink) {
-  std::vector<Work> work;
-  for (const Result& result : results) {
-    const std::string prefix = result.files.directory + "/";
-    plan::Present present;
-    present.read = [&](const std::string& path) { return existing.read(prefix + path); };
-    present.same = [&](const std::string& path, const std::string& content) {
-      return existing.read(prefix + path) == content;
-    };
-    work.push_back(
-        {&result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr,
-                                present, result.rendered.withheld, {options.take_over}, sink)});
-    plan::warn_removals(work.back().changes, result.files.directory, present,
-                        *result.blueprint->platform, sink);
-  }
-  existing.report(options.output, sink);
-  return work;
-}
-
-std::optional<base::FileError> stage(const std::vector<Work>& work, base::OutputTree& tree) {
-  for (const Work& item : work) {
-    for (const plan::Change& change : item.changes) {
-      const std::string path = item.result->files.directory + "/" + change.path;
-      auto error = change.kind == plan::Change::Kind::remove
-                       ? tree.stage_removal(path)
-                       : tree.stage(path, item.result->files.files.at(change.path));
-      if (error) return error;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<base::FileError> stage_secrets(const std::vector<Result>& results,
-                                             base::OutputTree& tree) {
-  for (const Result& result : results) {
-    for (const SecretFile& file : result.secret_files) {
-      if (auto error = tree.stage(file.path, file.content)) return error;
-    }
-  }
-  return std::nullopt;
-}
 
 // The two places that files may go to; absent when not asked for.
 struct Targets {
@@ -128,49 +105,153 @@ std::optional<base::OutputTree> open_target(const std::string& directory,
   return std::move(std::get<base::OutputTree>(opened));
 }
 
-// Writes to all places, or changes none.
-bool write(const std::vector<Work>& work, const std::vector<Result>& results, Targets& targets,
-           diag::Sink& sink) {
-  std::optional<base::FileError> error;
-  if (targets.output) error = stage(work, *targets.output);
-  if (!error && targets.install) error = stage_secrets(results, *targets.install);
-  if (!error && targets.install) error = targets.install->publish();
-  if (!error && targets.output) error = targets.output->publish();
+// What one cluster leaves behind once its files are staged.
+struct Work {
+  std::string written;  // what is said of it
+  std::vector<std::string> secrets;
+  std::string documents;  // for --stdout
+  diag::Sink findings;    // of the comparison with what is there
+};
+
+// Compares each cluster with what is there and stages its files, while it is in memory.
+class Rendering {
+ public:
+  Rendering(const RenderOptions& options, Targets& targets, std::optional<Existing>& existing)
+      : options_(options),
+        targets_(targets),
+        existing_(existing),
+        work_(options.inputs.blueprints.size()) {}
+
+  void consume(std::size_t index, Result& result) {
+    Work& work = work_[index];
+    work = {};
+    if (result.sink.has_errors()) failed_ = true;
+    // One faulty blueprint and nothing is written: go on finding faults, but write no more.
+    if (failed_) return;
+    if (options_.to_stdout) work.documents = documents_of(result);
+    if (existing_) stage(result, work);
+    if (targets_.install) stage_secrets(result, work);
+    if (work.findings.has_errors()) failed_ = true;
+  }
+
+  std::vector<Work>& work() { return work_; }
+  const std::optional<base::FileError>& error() const { return error_; }
+
+ private:
+  static std::string documents_of(const Result& result) {
+    std::string out;
+    for (const auto& [path, content] : result.files.files) {
+      out += "---\n# " + result.files.directory + "/" + path + "\n" + content;
+    }
+    return out;
+  }
+
+  void stage(const Result& result, Work& work) {
+    const std::string& directory = result.files.directory;
+    const bool absent = existing_->is_absent(directory);
+    plan::Present present;
+    present.read = [&](const std::string& path) -> std::optional<std::string> {
+      if (absent) return std::nullopt;
+      return existing_->read(directory + "/" + path);
+    };
+    present.same = [&](const std::string& path, const std::string& content) {
+      return present.read(path) == content;
+    };
+    const std::vector<plan::Change> changes =
+        plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
+                      result.rendered.withheld, {options_.take_over}, work.findings);
+    plan::warn_removals(changes, directory, present, *result.blueprint->platform, work.findings);
+    work.written = result.blueprint->stage + "/" + result.blueprint->name + ": " +
+                   plan::summary(changes) + " below " + shown(options_.output) + "/" + directory;
+    if (work.findings.has_errors()) return;
+    if (!absent || !stage_directory(result)) stage_changes(result, changes);
+  }
+
+  // A new cluster: its files are written plainly and appear together. False when that cannot be.
+  bool stage_directory(const Result& result) {
+    base::OutputTree& tree = *targets_.output;
+    auto place = [&] {
+      const std::lock_guard<std::mutex> guard(existing_->mutex());
+      return tree.reserve(result.files.directory, result.files.files.size());
+    }();
+    if (auto* error = std::get_if<base::FileError>(&place)) {
+      fail(std::move(*error));
+      return true;
+    }
+    const auto& reserved = std::get<std::optional<base::OutputTree::Reserved>>(place);
+    if (!reserved) return false;
+    if (auto error =
+            base::write_directory(reserved->parent.get(), reserved->name, result.files.files)) {
+      error->path = result.files.directory + (error->path.empty() ? "" : "/") + error->path;
+      fail(std::move(*error));
+    }
+    return true;
+  }
+
+  void stage_changes(const Result& result, const std::vector<plan::Change>& changes) {
+    const std::lock_guard<std::mutex> guard(existing_->mutex());
+    for (const plan::Change& change : changes) {
+      const std::string path = result.files.directory + "/" + change.path;
+      auto error = change.kind == plan::Change::Kind::remove
+                       ? targets_.output->stage_removal(path)
+                       : targets_.output->stage(path, result.files.files.at(change.path));
+      if (error) return fail(std::move(*error));
+    }
+  }
+
+  void stage_secrets(const Result& result, Work& work) {
+    const std::lock_guard<std::mutex> guard(secrets_);
+    for (const SecretFile& file : result.secret_files) {
+      if (auto error = targets_.install->stage(file.path, file.content)) {
+        return fail(std::move(*error));
+      }
+      work.secrets.push_back(file.path);
+    }
+  }
+
+  void fail(base::FileError error) {
+    const std::lock_guard<std::mutex> guard(errors_);
+    failed_ = true;
+    if (!error_) error_ = std::move(error);
+  }
+
+  const RenderOptions& options_;
+  Targets& targets_;
+  std::optional<Existing>& existing_;
+  std::vector<Work> work_;
+  std::atomic<bool> failed_ = false;
+  std::mutex secrets_;
+  std::mutex errors_;
+  std::optional<base::FileError> error_;
+};
+
+// Gives all staged files their names, or takes back what was staged.
+bool publish(bool good, std::optional<base::FileError> error, Targets& targets, diag::Sink& sink) {
+  if (good && !error && targets.install) error = targets.install->publish();
+  if (good && !error && targets.output) error = targets.output->publish();
   for (std::optional<base::OutputTree>* tree : {&targets.output, &targets.install}) {
     if (!*tree) continue;
-    if (error) {
+    if (error || !good) {
       (*tree)->discard();
     } else if (const auto left = (*tree)->keep()) {
       sink.error(kUnwritable, diag::kNoOrigin, "`" + left->path + "`: " + left->text);
     }
   }
-  if (error) unwritable(*error, sink);
-  return !sink.has_errors();
+  if (good && error) unwritable(*error, sink);
+  return good && !sink.has_errors();
 }
 
 void say_written(const RenderOptions& options, const std::vector<Work>& work,
-                 const std::vector<Result>& results, const Report& report) {
+                 const Report& report) {
   for (const Work& item : work) {
-    report.say(item.result->blueprint->stage + "/" + item.result->blueprint->name + ": " +
-               plan::summary(item.changes) + " below " + shown(options.output) + "/" +
-               item.result->files.directory);
+    if (!item.written.empty()) report.say(item.written);
   }
-  for (const Result& result : results) {
-    for (const SecretFile& file : result.secret_files) {
-      report.say("wrote " + shown(options.install_dir) + "/" + file.path +
+  for (const Work& item : work) {
+    for (const std::string& path : item.secrets) {
+      report.say("wrote " + shown(options.install_dir) + "/" + path +
                  " with its secrets: keep it out of Git");
     }
   }
-}
-
-bool print_documents(const std::vector<Result>& results, const GlobalOptions& global) {
-  std::string out;
-  for (const Result& result : results) {
-    for (const auto& [path, content] : result.files.files) {
-      out += "---\n# " + result.files.directory + "/" + path + "\n" + content;
-    }
-  }
-  return print(out, global);
 }
 
 int run_render(const RenderOptions& options, const GlobalOptions& global) {
@@ -183,32 +264,35 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
   diag::Sink writing;
   Targets targets{open_target(options.output, {}, writing),
                   open_target(options.install_dir, {.secret = true}, writing)};
+  if (writing.has_errors()) {
+    report.show(writing, diag::Sources());
+    return kFindings;
+  }
   std::optional<Existing> existing;
   if (targets.output) {
     existing.emplace(*targets.output);
-    request->earlier = [&](const std::string& path) { return existing->read(path); };
+    request->earlier = [&](const std::string& path) { return existing->read_input(path); };
   }
-  std::vector<Result> results;
-  std::vector<Work> work;
-  bool good = !writing.has_errors();
-  if (good) {
-    results =
-        run_all(options.inputs.blueprints, *request, *knowledge, thread_count(options.inputs.jobs));
-    good = show_results(results, options.inputs.strict, report);
-    show_withheld(results, report);
-    if (existing) existing->report(options.output, writing);
-    good = good && !writing.has_errors();
-  }
+  Rendering rendering(options, targets, existing);
+  const std::vector<Finished> clusters =
+      run_all(options.inputs.blueprints, *request, *knowledge, thread_count(options.inputs.jobs),
+              report, [&](std::size_t index, Result& result) { rendering.consume(index, result); });
+  bool good = show_all(clusters, options.inputs.strict, report);
+  if (existing) existing->report_inputs(options.output, writing);
+  good = good && !writing.has_errors();
   if (good && existing) {
-    work = compare(options, results, *existing, writing);
+    for (Work& work : rendering.work()) writing.take(std::move(work.findings));
+    existing->report(options.output, writing);
     good = !writing.has_errors() && !(options.inputs.strict && writing.has_warnings());
   }
-  good = good && write(work, results, targets, writing);
+  good = publish(good, rendering.error(), targets, writing);
   report.show(writing, diag::Sources());
   if (!good) return kFindings;
-  say_written(options, work, results, report);
-  if (options.to_stdout && !print_documents(results, global)) return kFindings;
-  return kOk;
+  say_written(options, rendering.work(), report);
+  if (!options.to_stdout) return kOk;
+  std::string out;
+  for (const Work& work : rendering.work()) out += work.documents;
+  return print(out, global) ? kOk : kFindings;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "cli/batch.hpp"
 #include "cli/command.hpp"
 #include "plan/plan.hpp"
 #include "yaml/emit.hpp"
@@ -8,33 +9,37 @@ namespace gpuctl::cli {
 
 namespace {
 
+std::string describe(const std::vector<derive::Choice>& choices) {
+  std::string out;
+  for (const derive::Choice& choice : choices) {
+    out += "  " + choice.path + " = " + yaml::emit_json(choice.value) +
+           (choice.because.empty() ? "" : ": " + choice.because) + (choice.kept ? " (kept)" : "") +
+           "\n";
+  }
+  return out;
+}
+
 int run_validate(const BlueprintOptions& options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
   const std::optional<Request> request = make_request(options, report);
   if (!request) return kFindings;
-  const std::vector<Result> results =
-      run_all(options.blueprints, *request, *knowledge, thread_count(options.jobs));
-  const bool good = show_results(results, options.strict, report);
-  show_withheld(results, report);
+  std::vector<std::string> choices(options.blueprints.size());
+  const Consume consume = [&](std::size_t index, Result& result) {
+    if (global.verbose) choices[index] = describe(result.choices);
+  };
+  const std::vector<Finished> clusters = run_all(options.blueprints, *request, *knowledge,
+                                                 thread_count(options.jobs), report, consume);
+  const bool good = show_all(clusters, options.strict, report);
   std::string out;
-  for (const Result& result : results) {
-    const bool accepted =
-        !result.sink.has_errors() && !(options.strict && result.sink.has_warnings());
-    out += shown(result.blueprint_file) + ": " + (accepted ? "ok" : "refused");
-    if (accepted) {
-      out += " (" + result.blueprint->stage + "/" + result.blueprint->name + ", " +
-             std::to_string(result.rendered.documents.size()) + " document" +
-             (result.rendered.documents.size() == 1 ? ")" : "s)");
-    }
-    out += "\n";
-    if (!global.verbose) continue;
-    for (const derive::Choice& choice : result.choices) {
-      out += "  " + choice.path + " = " + yaml::emit_json(choice.value) +
-             (choice.because.empty() ? "" : ": " + choice.because) +
-             (choice.kept ? " (kept)" : "") + "\n";
-    }
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    const Finished& cluster = clusters[i];
+    const bool accepted = cluster.accepted(options.strict);
+    out += shown(cluster.blueprint_file) + ": " + (accepted ? "ok" : "refused");
+    if (accepted)
+      out += " (" + cluster.cluster + ", " + counted(cluster.documents, "document") + ")";
+    out += "\n" + choices[i];
   }
   if (!print(out, global)) return kFindings;
   return good ? kOk : kFindings;

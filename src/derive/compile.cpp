@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "base/text.hpp"
 #include "derive/codes.hpp"
@@ -46,74 +47,118 @@ std::string dotted(std::span<const Row::Step> path) {
   return out;
 }
 
-std::optional<Row> compile_row(const yaml::Node& written, const catalog::Platform& platform,
-                               const cel::Environment& base, bool thorough, diag::Sources& sources,
-                               diag::Sink& sink) {
-  static const std::vector<std::string> kKeys = {"set",  "value", "because",
-                                                 "when", "keep",  "valid"};
-  const std::size_t errors_before = sink.error_count();
-  for (const yaml::Entry& entry : written.entries()) {
-    const std::string key(entry.key.as_string());
-    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-      sink.error(kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in a derivation row")
-          .did_you_mean(key, kKeys);
+class Compiler {
+ public:
+  Compiler(const catalog::Platform& platform, std::shared_ptr<const cel::Environment> environment,
+           bool thorough, diag::Sources& sources, diag::Sink& sink)
+      : platform_(platform),
+        base_(std::move(environment)),
+        thorough_(thorough),
+        sources_(sources),
+        sink_(sink) {}
+
+  std::optional<Row> compile(const yaml::Node& written) {
+    static const std::vector<std::string> kKeys = {"set",  "value", "because",
+                                                   "when", "keep",  "valid"};
+    const std::size_t errors_before = sink_.error_count();
+    for (const yaml::Entry& entry : written.entries()) {
+      const std::string key(entry.key.as_string());
+      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+        sink_.error(kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in a derivation row")
+            .did_you_mean(key, kKeys);
+      }
     }
+    const yaml::Node set = written.get("set");
+    std::optional<std::vector<Row::Step>> path =
+        set.is_string() ? parse_path(set.as_string()) : std::nullopt;
+    if (!path || written.find("value") == nullptr) {
+      sink_
+          .error(kFaultyRow, set.is_null() ? written.origin() : set.origin(),
+                 "a derivation row needs `set: PATH` and `value: CEL`")
+          .expect("a path such as `gpuOperator.channel` or `gpuPools[].machine`");
+      return std::nullopt;
+    }
+    if (schema::at(*platform_.derived, dotted(*path)) == nullptr) {
+      sink_
+          .error(kUnknownPath, set.origin(),
+                 "the derived tree has no `" + std::string(set.as_string()) + "`")
+          .suggest("declare it in a `derived.yaml`");
+      return std::nullopt;
+    }
+    Row row;
+    row.text = set.as_string();
+    row.written = written;
+    const std::shared_ptr<const cel::Environment> environment = environment_of(*path);
+    row.value = lazy<cel::Expression>(written, "value", environment);
+    row.when = lazy<cel::Expression>(written, "when", environment);
+    row.keep = written.get("keep").as_boolean();
+    row.because = lazy<cel::Text>(written, "because", environment);
+    if (written.find("valid") != nullptr) {
+      auto with_value = std::make_shared<cel::Environment>(*environment);
+      with_value->variables.push_back({"value", lazy_type_at(*path)});
+      row.valid = lazy<cel::Expression>(written, "valid", std::move(with_value));
+    }
+    row.path = std::move(*path);
+    if (sink_.error_count() != errors_before) return std::nullopt;
+    return row;
   }
-  const yaml::Node set = written.get("set");
-  std::optional<std::vector<Row::Step>> path =
-      set.is_string() ? parse_path(set.as_string()) : std::nullopt;
-  if (!path || written.find("value") == nullptr) {
-    sink.error(kFaultyRow, set.is_null() ? written.origin() : set.origin(),
-               "a derivation row needs `set: PATH` and `value: CEL`")
-        .expect("a path such as `gpuOperator.channel` or `gpuPools[].machine`");
-    return std::nullopt;
+
+ private:
+  template <typename T>
+  cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key,
+                    std::shared_ptr<const cel::Environment> environment) {
+    const yaml::Node* scalar = written.find(key);
+    if (scalar == nullptr) return {};
+    cel::Lazy<T> out(*scalar, std::move(environment), sources_);
+    if (thorough_) out.check(sink_);
+    return out;
   }
-  if (schema::at(*platform.derived, dotted(*path)) == nullptr) {
-    sink.error(kUnknownPath, set.origin(),
-               "the derived tree has no `" + std::string(set.as_string()) + "`")
-        .suggest("declare it in a `derived.yaml`");
-    return std::nullopt;
+
+  // With `item` and `index` for a path that has `[]` in it; rows of one list share it.
+  std::shared_ptr<const cel::Environment> environment_of(std::span<const Row::Step> path) {
+    std::size_t each = 0;  // steps up to and including the innermost []
+    for (std::size_t i = 0; i < path.size(); ++i) {
+      if (path[i].each) each = i + 1;
+    }
+    if (each == 0) return base_;
+    path = path.first(each);
+    std::string name;
+    for (const Row::Step& step : path) name += step.key + (step.each ? "[]." : ".");
+    std::shared_ptr<const cel::Environment>& known = in_list_[name];
+    if (known == nullptr) {
+      auto made = std::make_shared<cel::Environment>(*base_);
+      made->variables.push_back({"item", lazy_type_at(path)});
+      made->variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
+      known = std::move(made);
+    }
+    return known;
   }
-  Row row;
-  row.text = set.as_string();
-  row.written = written;
-  cel::Environment environment = base;
-  std::size_t each = 0;  // steps up to and including the innermost []
-  for (std::size_t i = 0; i < path->size(); ++i) {
-    if ((*path)[i].each) each = i + 1;
+
+  cel::LazyType lazy_type_at(std::span<const Row::Step> path) const {
+    return cel::LazyType([cluster = base_->variables[kCluster].type,
+                          steps = std::vector<Row::Step>(path.begin(), path.end())] {
+      return type_at(cluster.get(), steps);
+    });
   }
-  const cel::Type cluster = base.variables[kCluster].type;
-  if (each != 0) {
-    environment.variables.push_back({"item", type_at(cluster, std::span(*path).first(each))});
-    environment.variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
-  }
-  row.value = cel::compile_bare(written.get("value"), environment, sources, sink);
-  if (const yaml::Node* when = written.find("when")) {
-    row.when = cel::compile_bare(*when, environment, sources, sink);
-  }
-  row.keep = written.get("keep").as_boolean();
-  const yaml::Node* because = written.find("because");
-  if (because != nullptr && (row.keep || thorough)) {
-    row.because = cel::compile_text(*because, environment, sources, sink);
-  }
-  if (const yaml::Node* valid = written.find("valid")) {
-    environment.variables.push_back({"value", type_at(cluster, *path)});
-    row.valid = cel::compile_bare(*valid, environment, sources, sink);
-  }
-  row.path = std::move(*path);
-  if (sink.error_count() != errors_before) return std::nullopt;
-  return row;
-}
+
+  const catalog::Platform& platform_;
+  std::shared_ptr<const cel::Environment> base_;
+  std::map<std::string, std::shared_ptr<const cel::Environment>> in_list_;
+  bool thorough_;
+  diag::Sources& sources_;
+  diag::Sink& sink_;
+};
 
 }  // namespace
 
-std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, bool thorough,
-                                          diag::Sources& sources, diag::Sink& sink) {
-  const cel::Environment environment = base_environment(platform);
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
+                                          std::shared_ptr<const cel::Environment> environment,
+                                          bool thorough, diag::Sources& sources, diag::Sink& sink) {
+  Compiler compiler(platform, std::move(environment), thorough, sources, sink);
   auto derivation = std::make_shared<Derivation>();
   bool good = true;
   for (const yaml::Node& written : platform.derivations) {
-    std::optional<Row> row = compile_row(written, platform, environment, thorough, sources, sink);
+    std::optional<Row> row = compiler.compile(written);
     good = good && row;
     if (row) derivation->rows.push_back(std::move(*row));
   }

@@ -82,7 +82,7 @@ class Run {
   }
 
   std::optional<yaml::Node> value(const Row& row, const std::string& filed) {
-    if (row.when && !is_true(row.when, row)) return std::nullopt;
+    if (row.when && !is_true(row.when.get(), row)) return std::nullopt;
     std::optional<yaml::Node> chosen = kept_value(row, filed);
     const bool kept = chosen.has_value();
     cel::Provenance::Evaluation evaluation;
@@ -90,7 +90,7 @@ class Run {
       evaluation.kept = chosen->origin();
     } else {
       const std::optional<cel::Value> fresh =
-          run(row.value, row, provenance_ == nullptr ? nullptr : &evaluation.reads);
+          run(row.value.get(), row, provenance_ == nullptr ? nullptr : &evaluation.reads);
       if (!fresh || fresh->is_omit()) return std::nullopt;
       if (!fresh->is_node()) {
         sink_
@@ -103,7 +103,7 @@ class Run {
     }
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (provenance_ == nullptr) return chosen;
-    evaluation.scalar = row.value.scalar;
+    evaluation.scalar = row.value.written();
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
   }
@@ -111,7 +111,7 @@ class Run {
   // Why the row gives what it gives; empty when it does not say.
   std::string because(const Row& row) {
     if (!row.because) return "";
-    const cel::TextOutcome text = cel::evaluate(*row.because, values_, arena_);
+    const cel::TextOutcome text = cel::evaluate(row.because.get(), values_, arena_);
     if (!text.error) return std::string(text.value.node().as_string());
     cel::report(*text.error, *text.at, sources_, sink_);
     return "";
@@ -123,7 +123,7 @@ class Run {
     if (old == nullptr) return std::nullopt;
     if (row.valid) {
       values_.emplace_back(*old);
-      const bool valid = is_true(row.valid, row);
+      const bool valid = is_true(row.valid.get(), row);
       values_.pop_back();
       if (!valid) {
         sink_

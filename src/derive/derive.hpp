@@ -23,23 +23,24 @@ struct Row {
   std::vector<Step> path;
   std::string text;  // the path as written
   yaml::Node written;
-  cel::Expression value;
-  cel::Expression when;
-  cel::Expression valid;
-  std::optional<cel::Text> because;
+  cel::LazyExpression value;
+  cel::LazyExpression when;
+  cel::LazyExpression valid;
+  cel::LazyText because;
   bool keep = false;
 };
 
-/// All rows of a platform, compiled and checked against its schemas; immutable and shareable.
+/// All rows of a platform, checked against its schemas; shareable among threads.
 struct Derivation {
   std::vector<Row> rows;
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
-/// nullptr. `thorough` also compiles the reasons of rows that are no choices, which nothing shows
-/// in an ordinary run.
-std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, bool thorough,
-                                          diag::Sources& sources, diag::Sink& sink);
+/// nullptr. `environment` is base_environment() of the platform. With `thorough` all expressions
+/// are compiled at once, otherwise at first use, which is for knowledge that was checked before.
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
+                                          std::shared_ptr<const cel::Environment> environment,
+                                          bool thorough, diag::Sources& sources, diag::Sink& sink);
 
 /// A value the tool chose (rows with `keep`), for the lock.
 struct Choice {
@@ -57,8 +58,7 @@ struct Derived {
 /// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
 /// that is not valid any more is GPU0603. The result is checked against the derived schema.
 /// `provenance`, when not null, receives where each value comes from; the inputs and the derived
-/// tree are then in it, marked, under the names that expressions use. Reasons come out in full only
-/// of a derivation that was compiled thoroughly.
+/// tree are then in it, marked, under the names that expressions use.
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
                               const yaml::Node& facts, const yaml::Node& kept,
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,

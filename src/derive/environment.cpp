@@ -51,16 +51,23 @@ std::shared_ptr<const cel::Functions> functions() {
   return all;
 }
 
-cel::Environment base_environment(const catalog::Platform& platform) {
-  const cel::Type document = schema::cel_type(*platform.blueprint, "blueprint");
-  cel::Environment environment;
-  environment.functions = functions();
-  environment.variables = {
-      {"metadata", field_type(document, "metadata")},
-      {"spec", field_type(document, "spec")},
-      {"cluster", schema::cel_type(*platform.derived, "cluster")},
+std::shared_ptr<const cel::Environment> base_environment(const catalog::Platform& platform,
+                                                         std::shared_ptr<cel::Store> store) {
+  const auto type_of = [](const schema::SchemaPtr& schema, const char* name) {
+    return cel::LazyType([schema, name] { return schema::cel_type(*schema, name); });
+  };
+  const auto field_of = [document = type_of(platform.blueprint, "blueprint")](const char* name) {
+    return cel::LazyType([document, name] { return field_type(document.get(), name); });
+  };
+  auto environment = std::make_shared<cel::Environment>();
+  environment->functions = functions();
+  environment->store = std::move(store);
+  environment->variables = {
+      {"metadata", field_of("metadata")},
+      {"spec", field_of("spec")},
+      {"cluster", type_of(platform.derived, "cluster")},
       {"catalog", platform.catalog_type},
-      {"facts", schema::cel_type(*platform.facts, "facts")},
+      {"facts", type_of(platform.facts, "facts")},
   };
   return environment;
 }

@@ -2,19 +2,24 @@
 // cluster.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "catalog/platform.hpp"
 #include "cel/program.hpp"
 #include "cel/provenance.hpp"
+#include "cel/store.hpp"
 
 namespace gpuctl::derive {
 
 /// Positions of the base variables in every environment made by base_environment().
 enum BaseVariable : std::size_t { kMetadata, kSpec, kCluster, kCatalog, kFacts, kBaseVariables };
 
-/// Variables `metadata`, `spec`, `cluster`, `catalog`, `facts`, and all functions.
-cel::Environment base_environment(const catalog::Platform& platform);
+/// Variables `metadata`, `spec`, `cluster`, `catalog`, `facts`, and all functions. The types of a
+/// platform's schemas are long: make it once, and share it among all that is compiled. `store`,
+/// when not nullptr, has what the build compiled for this platform, or receives what is compiled.
+std::shared_ptr<const cel::Environment> base_environment(
+    const catalog::Platform& platform, std::shared_ptr<cel::Store> store = nullptr);
 
 /// Functions of the language and of this program.
 std::shared_ptr<const cel::Functions> functions();

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "git/codes.hpp"
+#include "git/load.hpp"
 
 namespace gpuctl::git {
 namespace {
@@ -12,11 +13,17 @@ constexpr std::array<std::string_view, 6> kWriteRefusals = {
     "No space left on device", "Disk quota exceeded",     "Permission denied",
     "Read-only file system",   "Operation not permitted", "File too large"};
 
+constexpr std::size_t kMostCachedTreeBytes = 4 * 1024 * 1024;
+
 class Library {
  public:
   Library() {
+    load_library();
     git_libgit2_init();
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+    // The directory that holds all clusters is looked into for each of them. The library keeps only
+    // trees of up to 4 KiB unless told, some hundred entries.
+    git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_TREE, kMostCachedTreeBytes);
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 1);
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
   }

@@ -1,5 +1,6 @@
 #include "git/repository.hpp"
 
+#include "base/digest.hpp"
 #include "base/path_check.hpp"
 #include "git/codes.hpp"
 #include "git/open.hpp"
@@ -277,12 +278,15 @@ std::map<std::string, std::string> Repository::list(const std::string& commit,
   return files;
 }
 
+std::optional<NewObjects> Repository::new_objects(diag::Sink& sink) const {
+  std::string common = git_repository_commondir(state_->handle.get());
+  while (common.size() > 1 && common.back() == '/') common.pop_back();
+  return NewObjects::start(common + "/objects", sink);
+}
+
 std::string Repository::blob_id(std::string_view content) {
-  ensure_library();
-  git_oid id{};
-  // Hashing memory has no way to fail but a hash library that does not work at all.
-  if (git_odb_hash(&id, content.data(), content.size(), GIT_OBJECT_BLOB) != 0) return "";
-  return hex(id);
+  return base::hex(
+      base::sha1("blob " + std::to_string(content.size()) + std::string(1, '\0'), content));
 }
 
 }  // namespace gpuctl::git

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "diag/diagnostic.hpp"
+#include "git/new_objects.hpp"
 
 namespace gpuctl::git {
 
@@ -19,7 +20,12 @@ namespace gpuctl::git {
 /// reverse) gives way only when the same request deletes it; otherwise that is a diagnostic.
 struct Change {
   std::string path;
-  std::optional<std::string> content;
+  std::optional<std::string> content = std::nullopt;
+  /// Instead of a content: the hex id of a blob that is in the repository already, see NewObjects,
+  /// or of the tree of a directory that is not in the branch yet. Only for bare repositories: a
+  /// work tree is brought along from contents.
+  std::string stored = {};
+  bool directory = false;
 };
 
 struct CommitRequest {
@@ -86,6 +92,9 @@ class Repository {
   /// Paths and blob ids (hex) of all files below `directory` in a commit's tree ("" = everything).
   std::map<std::string, std::string> list(const std::string& commit, const std::string& directory,
                                           diag::Sink& sink) const;
+  /// To write the objects of changes before all changes are known. commit() then needs the changes'
+  /// ids only, once finish() has run.
+  std::optional<NewObjects> new_objects(diag::Sink& sink) const;
   /// The blob id that `content` would have.
   static std::string blob_id(std::string_view content);
 

@@ -105,6 +105,13 @@ class TreeWriter {
       return file(builder, old, old == nullptr ? GIT_FILEMODE_UNREADABLE : old_mode, name, node,
                   path);
     }
+    if (node.change != nullptr && node.change->directory) {
+      if (old != nullptr) return directory_in_the_way(path);
+      git_oid id{};
+      git_oid_fromstr(&id, node.change->stored.c_str());
+      result_.applied.push_back({node.change, std::nullopt, id, GIT_FILEMODE_TREE});
+      return insert(builder, name, id, GIT_FILEMODE_TREE, path);
+    }
     if (old_mode == GIT_FILEMODE_TREE) return !node.writes() || directory_in_the_way(path);
     return file(builder, old, old_mode, name, node, path);
   }
@@ -118,26 +125,30 @@ class TreeWriter {
       note_removed(old, old_mode, node);
       return remove(builder, name, path);
     }
-    const std::string& content = *node.change->content;
+    const bool stored = !node.change->stored.empty();
+    const std::string_view content = stored ? std::string_view() : *node.change->content;
     const git_filemode_t mode =
         old_mode == GIT_FILEMODE_BLOB_EXECUTABLE ? old_mode : GIT_FILEMODE_BLOB;
     AppliedChange applied{node.change, std::nullopt, std::nullopt, mode};
     git_oid id{};
+    if (stored) git_oid_fromstr(&id, node.change->stored.c_str());
     if (old != nullptr) {
       applied.before = *git_tree_entry_id(old);
-      int code = git_odb_hash(&id, content.data(), content.size(), GIT_OBJECT_BLOB);
+      const int code =
+          stored ? 0 : git_odb_hash(&id, content.data(), content.size(), GIT_OBJECT_BLOB);
       if (code != 0) {
         report(code, kCannotWrite, "cannot hash `" + path + "`", sink_);
         return false;
       }
       if (old_mode == mode && git_oid_equal(&id, &*applied.before) != 0) return true;
     }
-    const int code = git_blob_create_from_buffer(&id, repository_, content.data(), content.size());
+    const int code =
+        stored ? 0 : git_blob_create_from_buffer(&id, repository_, content.data(), content.size());
     if (code != 0) {
       report(code, kCannotWrite, "cannot write the content of `" + path + "`", sink_);
       return false;
     }
-    result_.objects.push_back(id);
+    if (!stored) result_.objects.push_back(id);
     applied.after = id;
     result_.applied.push_back(applied);
     return insert(builder, name, id, mode, path);

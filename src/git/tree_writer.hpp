@@ -19,7 +19,9 @@ struct ChangeNode {
   const Change* change = nullptr;
   std::map<std::string, ChangeNode> children;
 
-  bool writes() const { return change != nullptr && change->content.has_value(); }
+  bool writes() const {
+    return change != nullptr && (change->content.has_value() || !change->stored.empty());
+  }
 };
 
 /// Checks every path and puts the changes into a tree; nothing after a diagnostic (unsafe path,

@@ -52,8 +52,9 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
   return files;
 }
 
-// Everything a run would load, checked as strictly as an overlay is.
-int check(const std::vector<catalog::Overlay>& files) {
+// Everything a run would load, checked as strictly as an overlay is. Keeps what is compiled on the
+// way.
+int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs) {
   std::vector<catalog::Overlay> knowledge;
   for (const catalog::Overlay& file : files) {
     if (file.path.ends_with(".yaml")) knowledge.push_back(file);
@@ -64,16 +65,20 @@ int check(const std::vector<catalog::Overlay>& files) {
     const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
     if (platform == nullptr) continue;
     constexpr bool kThorough = true;
-    derive::compile(*platform, kThorough, library.sources(), sink);
-    rule::compile(*platform, kThorough, library.sources(), sink);
-    render::compile(*platform, library, kThorough, sink);
+    const auto store = std::make_shared<cel::Store>();
+    const auto environment = derive::base_environment(*platform, store);
+    derive::compile(*platform, environment, kThorough, library.sources(), sink);
+    rule::compile(*platform, environment, kThorough, library.sources(), sink);
+    render::compile(*platform, environment, library, kThorough, sink);
+    programs[name] = store->packed();
   }
   return fail(sink, library.sources());
 }
 
 int pack(const std::filesystem::path& root, const std::filesystem::path& output) {
   const std::vector<catalog::Overlay> files = collect(root);
-  if (const int failed = check(files); failed != 0) return failed;
+  catalog::Programs programs;
+  if (const int failed = check(files, programs); failed != 0) return failed;
   diag::Sources sources;
   diag::Sink sink;
   yaml::Arena arena;
@@ -89,7 +94,7 @@ int pack(const std::filesystem::path& root, const std::filesystem::path& output)
   }
   if (sink.has_errors()) return fail(sink, sources);
   std::ofstream out(output, std::ios::binary);
-  out << catalog::write_image(packed, sources);
+  out << catalog::write_image(packed, sources, programs);
   out.close();
   return out ? 0 : 1;
 }

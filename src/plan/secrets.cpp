@@ -7,22 +7,27 @@
 
 namespace gpuctl::plan {
 
-void refuse_secrets(const ClusterFiles& files, const yaml::Node& patterns, diag::Sink& sink) {
-  re2::RE2::Set set(re2::RE2::Quiet, re2::RE2::UNANCHORED);
-  std::vector<yaml::Node> rows;
+SecretPatterns::SecretPatterns(const yaml::Node& patterns) {
+  auto set = std::make_unique<re2::RE2::Set>(re2::RE2::Quiet, re2::RE2::UNANCHORED);
   for (const yaml::Entry& entry : patterns.entries()) {
     const std::string_view pattern = entry.value.get("pattern").as_string();
-    if (set.Add(re2::StringPiece(pattern.data(), pattern.size()), nullptr) >= 0) {
-      rows.push_back(entry.value);
+    if (set->Add(re2::StringPiece(pattern.data(), pattern.size()), nullptr) >= 0) {
+      rows_.push_back(entry.value);
     }
   }
-  if (rows.empty() || !set.Compile()) return;
+  if (!rows_.empty() && set->Compile()) set_ = std::move(set);
+}
+
+SecretPatterns::~SecretPatterns() = default;
+
+void SecretPatterns::refuse(const ClusterFiles& files, diag::Sink& sink) const {
+  if (set_ == nullptr) return;
   for (const auto& [path, content] : files.files) {
     std::vector<int> hits;
-    if (!set.Match(content, &hits)) continue;
+    if (!set_->Match(content, &hits)) continue;
     std::sort(hits.begin(), hits.end());
     for (const int hit : hits) {
-      const yaml::Node& row = rows[static_cast<std::size_t>(hit)];
+      const yaml::Node& row = rows_[static_cast<std::size_t>(hit)];
       const std::string_view pattern = row.get("pattern").as_string();
       const re2::RE2 expression(re2::StringPiece(pattern.data(), pattern.size()), re2::RE2::Quiet);
       re2::StringPiece match;

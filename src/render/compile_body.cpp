@@ -72,11 +72,13 @@ class Compiler {
   }
 
   PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
-    cel::Environment environment = outer;
+    std::optional<cel::Environment> inner;  // with the variables of `$forEach`
+    if (node.find("$forEach") != nullptr) inner = outer;
     auto out = std::make_unique<Piece>();
     out->kind = Piece::Kind::map;
     out->written = node;
-    if (!structural(node, environment, is_item, *out)) return nullptr;
+    if (!structural(node, outer, inner, is_item, *out)) return nullptr;
+    const cel::Environment& environment = inner ? *inner : outer;
     if (out->kind != Piece::Kind::map) return out;
     bool all_constant =
         !out->condition && out->loops.empty() && out->merged.empty() && out->patch == nullptr;
@@ -107,7 +109,7 @@ class Compiler {
   }
 
   bool check_key(const cel::Text& key) {
-    if (!key.is_whole()) return true;
+    if (!key.is_whole() || cel::is_stored(*key.parts.front().expression.program)) return true;
     const cel::Type type = cel::type_of(*key.parts.front().expression.program);
     if (type.is_dyn() || type.kind() == cel::TypeKind::string) return true;
     sink_.error(kFaultyTemplate, key.scalar.origin(), "a computed key must be a string")
@@ -116,8 +118,10 @@ class Compiler {
     return false;
   }
 
-  // Handles the `$` keys of a mapping. `environment` grows by the loop variables.
-  bool structural(const yaml::Node& node, cel::Environment& environment, bool is_item, Piece& out) {
+  // Handles the `$` keys of a mapping. `inner`, there when it loops, grows by the loop variables.
+  bool structural(const yaml::Node& node, const cel::Environment& outer,
+                  std::optional<cel::Environment>& inner, bool is_item, Piece& out) {
+    const cel::Environment& environment = inner ? *inner : outer;
     if (const yaml::Node* loops = node.find("$forEach")) {
       if (!is_item || !loops->is_map()) {
         sink_.error(kFaultyTemplate, loops->origin(), "`$forEach` cannot stand here")
@@ -127,11 +131,13 @@ class Compiler {
       for (const yaml::Entry& loop : loops->entries()) {
         std::optional<cel::Text> compiled = text(loop.value, environment);
         if (!compiled) return false;
-        cel::Type element;
+        cel::LazyType element{cel::Type()};
         if (compiled->is_whole()) {
-          element = cel::type_of(*compiled->parts.front().expression.program).element();
+          element = cel::LazyType([program = compiled->parts.front().expression.program] {
+            return cel::type_of(*program).element();
+          });
         }
-        environment.variables.push_back({std::string(loop.key.as_string()), element});
+        inner->variables.push_back({std::string(loop.key.as_string()), std::move(element)});
         out.loops.push_back({std::string(loop.key.as_string()), std::move(*compiled)});
       }
     }

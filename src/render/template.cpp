@@ -43,9 +43,15 @@ std::optional<cel::Text> compile_field(const yaml::Node& spec, std::string_view 
 }
 
 // The type of the value that a text gives.
-cel::Type type_of(const cel::Text& text) {
-  return text.is_whole() ? cel::type_of(*text.parts.front().expression.program)
-                         : cel::Type::simple(cel::TypeKind::string);
+cel::LazyType type_of(const cel::Text& text) {
+  if (!text.is_whole()) return cel::Type::simple(cel::TypeKind::string);
+  return cel::LazyType(
+      [program = text.parts.front().expression.program] { return cel::type_of(*program); });
+}
+
+// The type of the items of the list that a text gives.
+cel::LazyType element_of(const cel::Text& text) {
+  return cel::LazyType([list = type_of(text)] { return list.get().element(); });
 }
 
 // Loops and locals extend `environment`, in order.
@@ -63,8 +69,7 @@ void add_loops(const yaml::Node& written, cel::Environment& environment, diag::S
       }
       std::optional<cel::Text> list = cel::compile_text(loop.value, environment, sources, sink);
       if (!list) continue;
-      environment.variables.push_back(
-          {std::string(loop.key.as_string()), type_of(*list).element()});
+      environment.variables.push_back({std::string(loop.key.as_string()), element_of(*list)});
       out.loops.push_back({std::string(loop.key.as_string()), std::move(*list)});
     }
   }
@@ -87,7 +92,7 @@ void add_locals(const yaml::Node& written, cel::Environment& environment, diag::
 }  // namespace
 
 const Content* Template::content(diag::Sink& sink) const {
-  std::call_once(once_, [&] {
+  once_.call([&] {
     Content made;
     cel::Environment environment = *environment_;
     add_loops(spec_.get("forEach"), environment, *sources_, findings_, made);
@@ -106,12 +111,9 @@ const Content* Template::content(diag::Sink& sink) const {
 // Reads the heads of templates.
 class TemplateCompiler {
  public:
-  TemplateCompiler(const catalog::Platform& platform, catalog::Library& library, bool thorough,
-                   diag::Sink& sink)
-      : base_(std::make_shared<cel::Environment>(derive::base_environment(platform))),
-        library_(library),
-        thorough_(thorough),
-        sink_(sink) {
+  TemplateCompiler(std::shared_ptr<const cel::Environment> environment, catalog::Library& library,
+                   bool thorough, diag::Sink& sink)
+      : base_(std::move(environment)), library_(library), thorough_(thorough), sink_(sink) {
     auto index = std::make_shared<cel::Environment>(*base_);
     index->variables.push_back({"layers", layers_type()});
     index_ = std::move(index);
@@ -173,9 +175,10 @@ class TemplateCompiler {
 };
 
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
+                                         std::shared_ptr<const cel::Environment> environment,
                                          catalog::Library& library, bool thorough,
                                          diag::Sink& sink) {
-  TemplateCompiler compiler(platform, library, thorough, sink);
+  TemplateCompiler compiler(std::move(environment), library, thorough, sink);
   auto templates = std::make_shared<Templates>();
   bool good = true;
   for (const std::string& path : platform.templates) {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/once.hpp"
 #include "derive/environment.hpp"
 #include "render/body.hpp"
 
@@ -49,7 +49,7 @@ class Template {
   yaml::Node spec_;
   std::shared_ptr<const cel::Environment> environment_;
   diag::Sources* sources_ = nullptr;  // of the library
-  mutable std::once_flag once_;
+  mutable base::Once once_;
   mutable diag::Sink findings_;
   mutable std::optional<Content> content_;
 };
@@ -57,8 +57,10 @@ class Template {
 using Templates = std::vector<std::unique_ptr<const Template>>;
 
 /// Compiles the heads of all templates of a platform, and with `thorough` their contents too;
-/// nullptr after diagnostics (GPU03xx, GPU0411).
+/// nullptr after diagnostics (GPU03xx, GPU0411). `environment` is base_environment() of the
+/// platform.
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
+                                         std::shared_ptr<const cel::Environment> environment,
                                          catalog::Library& library, bool thorough,
                                          diag::Sink& sink);
 

@@ -29,12 +29,9 @@ std::optional<diag::Severity> parse_severity(std::string_view text) {
 
 class Compiler {
  public:
-  Compiler(const catalog::Platform& platform, bool thorough, diag::Sources& sources,
-           diag::Sink& sink)
-      : base_(std::make_shared<cel::Environment>(derive::base_environment(platform))),
-        thorough_(thorough),
-        sources_(sources),
-        sink_(sink) {}
+  Compiler(std::shared_ptr<const cel::Environment> environment, bool thorough,
+           diag::Sources& sources, diag::Sink& sink)
+      : base_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(sink) {}
 
   std::optional<Rule> compile(const yaml::Node& written) {
     const std::size_t errors_before = sink_.error_count();
@@ -77,10 +74,12 @@ class Compiler {
     rule.loops = loops.loops;
     rule.environment = loops.environment;
     if (const yaml::Node* when = written.find("when")) {
-      rule.when = cel::compile_bare(*when, *rule.environment, sources_, sink_);
+      rule.when = cel::LazyExpression(*when, rule.environment, sources_);
+      if (thorough_) rule.when.check(sink_);
     }
-    rule.check = cel::compile_bare(written.get("check"), *rule.environment, sources_, sink_);
+    rule.check = cel::LazyExpression(written.get("check"), rule.environment, sources_);
     if (thorough_) {
+      rule.check.check(sink_);
       cel::compile_bare(written.get("at"), *rule.environment, sources_, sink_);
       for (const char* key : {"message", "label", "expected", "help"}) {
         if (const yaml::Node* text = written.find(key)) {
@@ -108,9 +107,12 @@ class Compiler {
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
                           cel::compile_bare(loop.value, *environment, sources_, sink_)};
-      cel::Type element;
-      if (compiled.list) element = cel::type_of(*compiled.list.program).element();
-      environment->variables.push_back({compiled.variable, element});
+      cel::LazyType element{cel::Type()};
+      if (compiled.list) {
+        element = cel::LazyType(
+            [program = compiled.list.program] { return cel::type_of(*program).element(); });
+      }
+      environment->variables.push_back({compiled.variable, std::move(element)});
       out.loops.push_back(std::move(compiled));
     }
     out.environment = std::move(environment);
@@ -153,10 +155,10 @@ class Checker {
 
   void apply(const Rule& rule) {
     if (rule.when) {
-      const std::optional<cel::Value> when = evaluate(rule.when, rule);
+      const std::optional<cel::Value> when = evaluate(rule.when.get(), rule);
       if (!when || !when->is_node() || !when->node().as_boolean()) return;
     }
-    const std::optional<cel::Value> kept = evaluate(rule.check, rule);
+    const std::optional<cel::Value> kept = evaluate(rule.check.get(), rule);
     if (!kept || (kept->is_node() && kept->node().as_boolean())) return;
     diag::Diagnostic broken;
     broken.severity = rule.severity;
@@ -227,9 +229,10 @@ class Checker {
 
 }  // namespace
 
-std::shared_ptr<const Rules> compile(const catalog::Platform& platform, bool thorough,
-                                     diag::Sources& sources, diag::Sink& sink) {
-  Compiler compiler(platform, thorough, sources, sink);
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
+                                     std::shared_ptr<const cel::Environment> environment,
+                                     bool thorough, diag::Sources& sources, diag::Sink& sink) {
+  Compiler compiler(std::move(environment), thorough, sources, sink);
   auto rules = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
   bool good = true;

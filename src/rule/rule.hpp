@@ -17,8 +17,8 @@ struct Rule {
     cel::Expression list;
   };
   std::vector<Loop> loops;
-  cel::Expression when;
-  cel::Expression check;
+  cel::LazyExpression when;
+  cel::LazyExpression check;
   // What a broken rule says is compiled only then: most rules are kept most of the time.
   std::shared_ptr<const cel::Environment> environment;
   std::string source;
@@ -27,10 +27,12 @@ struct Rule {
 
 using Rules = std::vector<Rule>;
 
-/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `thorough` also
-/// compiles what broken rules say, as the build does for everything that is built in.
-std::shared_ptr<const Rules> compile(const catalog::Platform& platform, bool thorough,
-                                     diag::Sources& sources, diag::Sink& sink);
+/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `environment` is
+/// base_environment() of the platform. With `thorough` all expressions and texts are compiled at
+/// once, as the build does for what is built in; otherwise when a rule first needs them.
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
+                                     std::shared_ptr<const cel::Environment> environment,
+                                     bool thorough, diag::Sources& sources, diag::Sink& sink);
 
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
 /// fact are skipped.

@@ -32,14 +32,14 @@ Schema::Schema(const Node& from, const Shared& with, Role in_role, int depth, bo
 }
 
 const Schema& Slot::get() const {
-  std::call_once(once_, [this] {
+  once_.call([this] {
     schema_ = std::make_unique<const Schema>(definition_, shared_, role_, depth_, false);
   });
   return *schema_;
 }
 
 const re2::RE2* Pattern::regex() const {
-  std::call_once(once_, [this] {
+  once_.call([this] {
     re2::RE2::Options options;
     options.set_log_errors(false);
     auto compiled = std::make_unique<re2::RE2>(text_, options);

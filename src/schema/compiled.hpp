@@ -8,12 +8,12 @@
 #include <re2/re2.h>
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/once.hpp"
 #include "cel/program.hpp"
 #include "schema/format.hpp"
 #include "schema/schema.hpp"
@@ -60,7 +60,7 @@ class Slot {
   const Shared& shared_;
   Role role_;
   int depth_;
-  mutable std::once_flag once_;
+  mutable base::Once once_;
   mutable std::unique_ptr<const Schema> schema_;
 };
 
@@ -105,7 +105,7 @@ class Pattern {
 
  private:
   std::string_view text_;
-  mutable std::once_flag once_;
+  mutable base::Once once_;
   mutable std::unique_ptr<const re2::RE2> regex_;
   mutable std::string error_;
 };
@@ -191,7 +191,7 @@ class Schema {
   std::vector<Fault> faults;
 
  private:
-  mutable std::once_flag rules_once_;
+  mutable base::Once rules_once_;
   mutable std::unique_ptr<const RuleSet> rule_set_;
 };
 

@@ -91,7 +91,7 @@ std::string_view usable_message(std::string_view text) {
 }  // namespace
 
 const RuleSet& Schema::rule_set() const {
-  std::call_once(rules_once_, [this] {
+  rules_once_.call([this] {
     auto set = std::make_unique<RuleSet>();
     if (validations.size() != 0) {
       // Inside anyOf and its like the schema does not say what the value is.

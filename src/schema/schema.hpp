@@ -22,6 +22,9 @@ using SchemaPtr = std::shared_ptr<const Schema>;
 /// The arena of `definition` and `sources` must outlive the schema. Never null. Patterns and rules
 /// are compiled when a value first meets them; `survey` looks at all of them.
 SchemaPtr compile(const yaml::Node& definition, const diag::Sources& sources, diag::Sink& sink);
+/// The same for a definition that compile() has accepted before: nothing of it is looked at until
+/// it is needed.
+SchemaPtr compile_checked(const yaml::Node& definition, const diag::Sources& sources);
 
 /// What became of rules (x-kubernetes-validations).
 struct RuleCounts {

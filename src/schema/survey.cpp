@@ -49,10 +49,14 @@ void check_default(const Schema& schema, const std::string& path, const diag::So
 
 }  // namespace
 
-SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Sink& sink) {
+SchemaPtr compile_checked(const Node& definition, const diag::Sources& sources) {
   auto root = std::make_shared<const Root>(
       definition, Shared{.sources = &sources, .published = false, .name = {}});
-  const SchemaPtr schema(root, &root->schema);
+  return {root, &root->schema};
+}
+
+SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Sink& sink) {
+  const SchemaPtr schema = compile_checked(definition, sources);
   const std::size_t errors = sink.error_count();
   walk_all(*schema, {}, [&](const Schema& node, const std::string& path) {
     for (const Fault& fault : node.faults) {

@@ -40,8 +40,10 @@ void try_template(const std::string& text, const std::string& spec) {
   diag::Sink& sink = lab.sink;
   diag::Sources& sources = lab.library->sources();
   yaml::Arena& arena = lab.library->arena();
-  const auto templates = render::compile(*lab.platform, *lab.library, true, sink);
-  const auto derivation = derive::compile(*lab.platform, true, sources, sink);
+  const auto templates = render::compile(*lab.platform, derive::base_environment(*lab.platform),
+                                         *lab.library, true, sink);
+  const auto derivation =
+      derive::compile(*lab.platform, derive::base_environment(*lab.platform), true, sources, sink);
   const auto blueprint = lab.blueprint(spec);
   if (templates == nullptr || derivation == nullptr || !blueprint) return;
   const yaml::Node facts = lab.parse("{infraID: one-x}");

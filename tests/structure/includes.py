@@ -29,6 +29,7 @@ BUILDS_ON = {
 WRAPPED = {
     "yaml-cpp/": {"yaml"},
     "git2": {"git"},
+    "zlib.h": {"git"},
     "CLI/": {"cli"},
     "spdlog/": {"cli"},
     "openssl/": {"base", "cel"},

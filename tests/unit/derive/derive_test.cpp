@@ -1,5 +1,7 @@
 #include "derive/derive.hpp"
 
+#include "derive/environment.hpp"
+
 #include <gtest/gtest.h>
 
 #include "support/knowledge.hpp"
@@ -26,7 +28,8 @@ Made run(const std::string& rows, const std::string& spec, const std::string& ke
   Lab lab(files);
   Made made;
   if (lab.platform != nullptr) {
-    const auto derivation = compile(*lab.platform, true, lab.library->sources(), lab.sink);
+    const auto derivation = compile(*lab.platform, base_environment(*lab.platform), true,
+                                    lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (derivation != nullptr && blueprint) {
       const auto derived = derive(*derivation, *blueprint, lab.parse(facts), lab.parse(kept),

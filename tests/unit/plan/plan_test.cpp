@@ -143,7 +143,7 @@ TEST(Secrets, AreRefusedWithoutBeingShown) {
   ASSERT_TRUE(patterns.has_value());
   const ClusterFiles files{"clusters/prod/a",
                            {{"clean.yaml", "a: 1\n"}, {"leak.yaml", "a: 1\nb: tok-verysecret\n"}}};
-  refuse_secrets(files, *patterns, sink);
+  SecretPatterns(*patterns).refuse(files, sink);
   ASSERT_EQ(sink.all().size(), 1U);
   const diag::Diagnostic& found = sink.all().front();
   EXPECT_EQ(found.code, "GPU0615");

@@ -36,8 +36,10 @@ Made run(const std::vector<std::string>& templates, const std::string& spec,
   Lab lab(files);
   Made made;
   if (lab.platform != nullptr) {
-    const auto compiled = compile(*lab.platform, *lab.library, true, lab.sink);
-    const auto derivation = derive::compile(*lab.platform, true, lab.library->sources(), lab.sink);
+    const auto compiled = compile(*lab.platform, derive::base_environment(*lab.platform),
+                                  *lab.library, true, lab.sink);
+    const auto derivation = derive::compile(*lab.platform, derive::base_environment(*lab.platform),
+                                            true, lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);

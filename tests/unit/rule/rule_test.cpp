@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "derive/environment.hpp"
 #include "support/knowledge.hpp"
 
 namespace gpuctl::rule {
@@ -25,8 +26,10 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
   files["providers/lab/rules.yaml"] = wrap("Rules", "  rules:\n" + rules);
   Lab lab(files);
   if (lab.platform != nullptr) {
-    const auto compiled = compile(*lab.platform, true, lab.library->sources(), lab.sink);
-    const auto derivation = derive::compile(*lab.platform, true, lab.library->sources(), lab.sink);
+    const auto compiled = compile(*lab.platform, derive::base_environment(*lab.platform), true,
+                                  lab.library->sources(), lab.sink);
+    const auto derivation = derive::compile(*lab.platform, derive::base_environment(*lab.platform),
+                                            true, lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);

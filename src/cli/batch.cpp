@@ -1,0 +1,147 @@
+#include "cli/batch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "cli/codes.hpp"
+#include "render/codes.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+Shown prepare_withheld(const Result& result, const Report& report) {
+  // fact -> (how to get it, documents by template)
+  std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
+  for (const render::Withheld& item : result.rendered.withheld) {
+    auto& entry = facts[item.fact];
+    entry.first = item.obtain;
+    ++entry.second[item.template_name];
+  }
+  diag::Sink sink;
+  for (const auto& [fact, entry] : facts) {
+    std::size_t documents = 0;
+    std::string names;
+    for (const auto& [name, number] : entry.second) {
+      documents += number;
+      names += (names.empty() ? "" : ", ") + std::to_string(number) + " of " + name;
+    }
+    diag::Diagnostic& note =
+        sink.note(render::kWithheld, result.blueprint->metadata.get("name").origin(),
+                  counted(documents, "document") + (documents == 1 ? " waits" : " wait") +
+                      " for the fact `" + fact + "`")
+            .label("not written for this cluster yet")
+            .note("withheld: " + names);
+    if (!entry.first.empty()) note.suggest("get it: " + entry.first);
+    note.suggest(
+        "then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
+        "give `--facts FILE`");
+  }
+  return report.prepare(sink, *result.sources);
+}
+
+class Batch {
+ public:
+  Batch(const std::vector<std::string>& blueprint_files, const Request& request,
+        Knowledge& knowledge, const Report& report, const Consume& consume)
+      : files_(blueprint_files),
+        request_(request),
+        knowledge_(knowledge),
+        report_(report),
+        consume_(consume),
+        finished_(blueprint_files.size()) {}
+
+  std::vector<Finished> run_on(std::size_t threads) {
+    std::atomic<std::size_t> next{0};
+    const auto work = [&] {
+      for (std::size_t i = next++; i < files_.size(); i = next++) first_run(i);
+    };
+    std::vector<std::jthread> pool;
+    for (std::size_t i = 1; i < threads; ++i) pool.emplace_back(work);
+    work();
+    pool.clear();
+    report_duplicates();
+    return std::move(finished_);
+  }
+
+ private:
+  void first_run(std::size_t index) {
+    Result result = run(files_[index], request_, knowledge_);
+    bool alone = true;
+    if (result.blueprint) {
+      const std::lock_guard<std::mutex> guard(one_at_a_time_);
+      std::vector<std::size_t>& same = by_cluster_[cluster_of(result)];
+      same.push_back(index);
+      alone = same.size() == 1;
+    }
+    if (alone) finish(index, result);
+  }
+
+  static std::string cluster_of(const Result& result) {
+    return result.blueprint->stage + "/" + result.blueprint->name;
+  }
+
+  void finish(std::size_t index, Result& result) {
+    Finished& out = finished_[index];
+    out.blueprint_file = result.blueprint_file;
+    if (result.blueprint) out.cluster = cluster_of(result);
+    out.documents = result.rendered.documents.size();
+    out.findings = report_.prepare(result.sink, *result.sources);
+    out.withheld = prepare_withheld(result, report_);
+    consume_(index, result);
+  }
+
+  // Which of two came first is settled by the order of the files, not of the threads: the later
+  // ones run once more, now that it is known.
+  void report_duplicates() {
+    for (auto& [cluster, indexes] : by_cluster_) {
+      if (indexes.size() == 1) continue;
+      std::sort(indexes.begin(), indexes.end());
+      const std::string& first = files_[indexes.front()];
+      for (const std::size_t index : indexes) {
+        const bool dealt_with = finished_[index].blueprint_file == files_[index];
+        if (index == indexes.front() && dealt_with) continue;
+        Result result = run(files_[index], request_, knowledge_);
+        if (index != indexes.front() && result.blueprint) {
+          result.sink
+              .error(kSameCluster, result.blueprint->metadata.get("name").origin(),
+                     "a second blueprint for the cluster `" + cluster + "`")
+              .note("the first is `" + first + "`")
+              .suggest("give one of them another `metadata.name` or `spec.stage`");
+        }
+        finish(index, result);
+      }
+    }
+  }
+
+  const std::vector<std::string>& files_;
+  const Request& request_;
+  Knowledge& knowledge_;
+  const Report& report_;
+  const Consume& consume_;
+  std::vector<Finished> finished_;
+  std::mutex one_at_a_time_;
+  std::map<std::string, std::vector<std::size_t>> by_cluster_;
+};
+
+}  // namespace
+
+std::vector<Finished> run_all(const std::vector<std::string>& blueprint_files,
+                              const Request& request, Knowledge& knowledge, unsigned jobs,
+                              const Report& report, const Consume& consume) {
+  const std::size_t threads = std::min<std::size_t>(std::max(1U, jobs), blueprint_files.size());
+  if (threads > 1) knowledge.preload();
+  return Batch(blueprint_files, request, knowledge, report, consume).run_on(threads);
+}
+
+bool show_all(const std::vector<Finished>& clusters, bool strict, Report& report) {
+  for (const Finished& cluster : clusters) report.show(cluster.findings);
+  const bool good = report.errors() == 0 && !(strict && report.warnings() != 0);
+  for (const Finished& cluster : clusters) report.show(cluster.withheld);
+  return good;
+}
+
+}  // namespace gpuctl::cli

@@ -1,0 +1,49 @@
+// Trees as bytes inside of this program: what the build packs, a run unpacks. No format for files.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "yaml/node.hpp"
+
+namespace gpuctl::yaml {
+
+/// Appends `value` in groups of seven bits, lowest first.
+void pack_number(std::string& out, std::uint64_t value);
+/// Appends the length of `text` and its bytes.
+void pack_text(std::string& out, std::string_view text);
+/// Appends a tree with its origins.
+void pack(std::string& out, const Node& node);
+
+/// Reads what the functions above have written, in the same order. The bytes are trusted: that none
+/// is missing is checked in debug builds only.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : rest_(bytes) {}
+
+  /// What is still to be read.
+  std::string_view rest() const { return rest_; }
+  bool at_end() const { return rest_.empty(); }
+  std::uint8_t byte() {
+    assert(!rest_.empty());
+    const auto value = static_cast<std::uint8_t>(rest_.front());
+    rest_.remove_prefix(1);
+    return value;
+  }
+  std::uint64_t number();
+  /// Refers to the packed bytes.
+  std::string_view text();
+  /// A tree in `arena`; its strings refer to the packed bytes.
+  Node tree(Arena& arena);
+
+ private:
+  std::string_view rest_;
+  // Of the lists and maps that are being read, innermost last.
+  std::vector<Node> items_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace gpuctl::yaml
