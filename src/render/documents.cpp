@@ -29,9 +29,10 @@ class Renderer {
         sink_(sink),
         out_(out) {}
 
-  void run(const Template& made_by, const std::optional<yaml::Node>& layers) {
+  // `lists`: the values of `layers` and `folders`, for the index phase.
+  void run(const Template& made_by, const std::vector<yaml::Node>& lists) {
     std::vector<cel::Value> values = inputs().values();
-    if (made_by.index) values.emplace_back(*layers);
+    for (const yaml::Node& list : lists) values.emplace_back(list);
     Instance instance(arena_, resolve_, sink_, cluster_.provenance);
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
@@ -91,6 +92,7 @@ class Renderer {
     document.origin = made_by.origin;
     document.raw = made_by.raw;
     document.layer = made_by.layer;
+    document.folder = made_by.folder;
     document.schema_of = made_by.schema_of;
     document.body_of = content_->body.get();
     if (content_->pool) {
@@ -220,7 +222,9 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
   for (std::size_t i = 0; i < documents.size(); ++i) {
     Document& document = documents[i];
     if (document.path.empty()) {
-      document.path = "layers/" + document.layer + "/" + file_name(document);
+      const std::string folder =
+          document.folder.empty() ? "layers/" + document.layer : document.folder;
+      document.path = folder + "/" + file_name(document);
     }
     const diag::Origin at =
         document.path_at != diag::kNoOrigin ? document.path_at : document.origin;
@@ -242,8 +246,10 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
       sink.error(kFaultyDocument, document.origin,
                  "`" + document.path + "` needs `metadata.namespace`");
     }
-    if (document.layer.empty()) continue;
-    const std::string object = std::string(body.get("apiVersion").as_string()) + " " +
+    if (document.layer.empty() && document.folder.empty()) continue;
+    // A folder beside the layers is for another cluster, which may have an object of the same name.
+    const std::string object = (document.folder.empty() ? "" : document.folder + ": ") +
+                               std::string(body.get("apiVersion").as_string()) + " " +
                                std::string(body.get("kind").as_string()) + " " +
                                std::string(space) + "/" +
                                std::string(body.get({"metadata", "name"}).as_string());
@@ -255,14 +261,17 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
   }
 }
 
-yaml::Node describe_layers(const std::vector<Document>& documents, yaml::Arena& arena) {
-  std::map<std::string, std::vector<const Document*>> by_layer;
+// The variable `layers` of the index phase, or `folders`: what each of them holds. `name_of` is the
+// member of a document that names its layer or folder.
+yaml::Node describe(const std::vector<Document>& documents, std::string Document::*name_of,
+                    yaml::Arena& arena) {
+  std::map<std::string, std::vector<const Document*>> by_name;
   for (const Document& document : documents) {
-    if (!document.layer.empty()) by_layer[document.layer].push_back(&document);
+    if (!(document.*name_of).empty()) by_name[document.*name_of].push_back(&document);
   }
   const auto string = [&](std::string_view text) { return arena.string(text); };
-  std::vector<yaml::Node> layers;
-  for (auto& [name, members] : by_layer) {
+  std::vector<yaml::Node> described;
+  for (auto& [name, members] : by_name) {
     std::sort(members.begin(), members.end(),
               [](const Document* a, const Document* b) { return a->path < b->path; });
     std::vector<yaml::Node> files;
@@ -286,14 +295,14 @@ yaml::Node describe_layers(const std::vector<Document>& documents, yaml::Arena& 
     }
     std::vector<yaml::Node> rows;
     for (const auto& [key, row] : kinds) rows.push_back(row);
-    yaml::MapBuilder layer;
-    layer.set(arena, "name", string(name));
-    layer.set(arena, "files", arena.list(files));
-    layer.set(arena, "kinds", arena.list(rows));
-    layer.set(arena, "objects", arena.list(objects));
-    layers.push_back(layer.build(arena));
+    yaml::MapBuilder one;
+    one.set(arena, "name", string(name));
+    one.set(arena, "files", arena.list(files));
+    one.set(arena, "kinds", arena.list(rows));
+    one.set(arena, "objects", arena.list(objects));
+    described.push_back(one.build(arena));
   }
-  return arena.list(layers);
+  return arena.list(described);
 }
 
 void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform& platform,
@@ -320,7 +329,7 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   const std::size_t errors_before = sink.error_count();
   Renderer renderer(cluster, resolve, sources, arena, sink, out);
   for (const std::unique_ptr<const Template>& made_by : templates) {
-    if (!made_by->index) renderer.run(*made_by, std::nullopt);
+    if (!made_by->index) renderer.run(*made_by, {});
   }
   add_extra(extra, *cluster.blueprint.platform, out);
   if (sink.error_count() != errors_before) return out;
@@ -333,9 +342,10 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   check_documents(out.documents, 0, sink);
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();
-  const yaml::Node layers = describe_layers(out.documents, arena);
+  const std::vector<yaml::Node> lists = {describe(out.documents, &Document::layer, arena),
+                                         describe(out.documents, &Document::folder, arena)};
   for (const std::unique_ptr<const Template>& made_by : templates) {
-    if (made_by->index) renderer.run(*made_by, layers);
+    if (made_by->index) renderer.run(*made_by, lists);
   }
   for (std::size_t i = documents; i < out.documents.size(); ++i) {
     Document& document = out.documents[i];
@@ -352,7 +362,7 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
   Renderer renderer(cluster, resolve, sources, arena, sink, out);
   for (const std::unique_ptr<const Template>& made_by : templates) {
     const Content* content = made_by->index ? nullptr : made_by->content(sink);
-    if (content != nullptr && content->body->has_secret) renderer.run(*made_by, std::nullopt);
+    if (content != nullptr && content->body->has_secret) renderer.run(*made_by, {});
   }
   return std::move(out.documents);
 }

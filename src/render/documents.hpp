@@ -14,6 +14,7 @@ struct Document {
   std::string path;  // below the cluster's directory: "layers/20-machines/machineset-....yaml"
   diag::Origin path_at = diag::kNoOrigin;  // where `output` says so
   std::string layer;                       // "20-machines", or empty
+  std::string folder;                      // "management", or empty
   std::string pool;
   yaml::Node body;
   bool raw = false;

@@ -9,11 +9,12 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kKeys = {"includeWhen", "forEach", "locals", "layer",    "output",
-                                        "phase",       "raw",     "pool",   "schemaOf", "template"};
+const std::vector<std::string> kKeys = {"includeWhen", "forEach",  "locals",  "layer",
+                                        "folder",      "output",   "phase",   "raw",
+                                        "pool",        "schemaOf", "template"};
 
-// Type of `layers` in the index phase.
-cel::Type layers_type() {
+// Type of `layers` and `folders` in the index phase.
+cel::Type lists_type() {
   const cel::Type string = cel::Type::simple(cel::TypeKind::string);
   auto object = std::make_shared<cel::ObjectType>();
   object->name = "object";
@@ -115,7 +116,8 @@ class TemplateCompiler {
                    bool thorough, diag::Sink& sink)
       : base_(std::move(environment)), library_(library), thorough_(thorough), sink_(sink) {
     auto index = std::make_shared<cel::Environment>(*base_);
-    index->variables.push_back({"layers", layers_type()});
+    index->variables.push_back({"layers", lists_type()});
+    index->variables.push_back({"folders", lists_type()});
     index_ = std::move(index);
   }
 
@@ -149,8 +151,16 @@ class TemplateCompiler {
     out->index = phase == "index";
     out->raw = spec.get("raw").as_boolean();
     out->layer = spec.get("layer").as_string();
-    if (out->layer.empty() == (spec.find("output") == nullptr)) {
-      sink_.error(kFaultyTemplate, tree.origin(), "a template needs either `layer` or `output`");
+    out->folder = spec.get("folder").as_string();
+    const int places = (out->layer.empty() ? 0 : 1) + (out->folder.empty() ? 0 : 1) +
+                       (spec.find("output") == nullptr ? 0 : 1);
+    if (places != 1) {
+      sink_.error(kFaultyTemplate, tree.origin(),
+                  "a template needs one of `layer`, `folder` and `output`");
+    }
+    if (!out->folder.empty() && (out->raw || out->index)) {
+      sink_.error(kFaultyTemplate, spec.get("folder").origin(),
+                  "`folder` holds objects of the phase `documents`");
     }
     const yaml::Node schema_of = spec.get("schemaOf");
     out->schema_of = {std::string(schema_of.get("group").as_string()),

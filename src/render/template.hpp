@@ -36,7 +36,8 @@ class Template {
   bool index = false;  // phase: index
   bool raw = false;
   std::optional<cel::Text> include_when;
-  std::string layer;  // empty: Content::output says where
+  std::string layer;  // this, `folder` or Content::output says where
+  std::string folder;
   SchemaRef schema_of;
   diag::Origin origin = diag::kNoOrigin;
 

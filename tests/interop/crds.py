@@ -32,14 +32,15 @@ def lines_of(cluster):
 
 
 def crd_options(cluster):
-    folders = [*lines_of(cluster), SCHEMAS / "nvidia", SCHEMAS / "openshift", SCHEMAS / "gitops"]
+    folders = [*lines_of(cluster), SCHEMAS / "nvidia", SCHEMAS / "openshift", SCHEMAS / "gcp",
+               SCHEMAS / "gitops"]
     return [word for folder in folders for word in ("--crds", folder)]
 
 
-def kinds_of(folder):
-    """(apiVersion, kind) of every rendered object below layers/ and the engine's folder."""
+def kinds_of(cluster):
+    """(apiVersion, kind) of every rendered object below layers/ and management/."""
     found = set()
-    for path in folder.rglob("*.yaml"):
+    for path in (path for folder in ("layers", "management") for path in (cluster / folder).rglob("*.yaml")):
         text = path.read_text()
         version = re.search(r"^apiVersion: (\S+)$", text, re.M)
         kind = re.search(r"^kind: (\S+)$", text, re.M)
@@ -71,7 +72,7 @@ def check(tally, gpuctl, blueprint, scratch, what):
         options = crd_options(cluster)
         # Custom kinds without a published schema would pass unseen.
         known = known_kinds(options)
-        for version, kind in sorted(kinds_of(cluster / "layers")):
+        for version, kind in sorted(kinds_of(cluster)):
             group, slash, _ = version.partition("/")
             if slash and "." in group and not group.endswith(".k8s.io"):
                 tally.check((group, kind) in known, f"{what}: no published schema for {version} {kind}")
@@ -81,13 +82,15 @@ def check(tally, gpuctl, blueprint, scratch, what):
             text = done.stderr.decode()
             tally.check(done.returncode == 0 and "warning[" not in text and "error[" not in text,
                         f"{what}: {command[0]} --crds: exit code {done.returncode}\n{text}")
-        check_bites(tally, gpuctl, blueprint, scratch, options, what)
+        check_bites(tally, gpuctl, blueprint, scratch, options, kinds_of(cluster), what)
 
 
-def check_bites(tally, gpuctl, blueprint, scratch, options, what):
+def check_bites(tally, gpuctl, blueprint, scratch, options, kinds, what):
     """The same run with one field too many has to fail, or the CRDs were not looked at."""
     text = blueprint.read_text()
-    patch = ("    - target: {kind: Subscription}\n"
+    # A kind that every cluster of this sort has.
+    kind = next(kind for kind in ("Subscription", "ContainerCluster") if kind in {k for _, k in kinds})
+    patch = (f"    - target: {{kind: {kind}}}\n"
              "      patch: {spec: {noSuchField: 1}}\n")
     if re.search(r"^  overrides:$", text, re.M):
         text = re.sub(r"^  overrides:\n", "  overrides:\n" + patch, text, flags=re.M)

@@ -104,6 +104,46 @@ TEST(Documents, OfTheIndexPhaseSeeTheLayers) {
             R"({"files":["secretless-z.yaml"],"owned":[],"pools":[""]})");
 }
 
+TEST(Documents, OfAFolderBesideTheLayersAreListedToo) {
+  const std::string beside = R"(  forEach: [{pool: "${cluster.pools}"}]
+  folder: management
+  pool: ${pool.name}
+  template: {apiVersion: example.com/v1, kind: Widget, metadata: {name: "one-${pool.name}", namespace: ns}}
+)";
+  const std::string list = R"(  phase: index
+  raw: true
+  forEach: [{folder: "${folders}"}]
+  output: ${folder.name}/list.yaml
+  template:
+    files: ${folder.files}
+    layers: ${layers.map(l, l.name)}
+    pools: ${folder.objects.map(o, o.pool)}
+)";
+  // The same objects in a layer are for another cluster.
+  const Made made = run({kWidget, beside, list}, "  pools: [{name: b}, {name: a}]\n");
+  EXPECT_EQ(made.codes, "") << made.report;
+  EXPECT_EQ(made.files.at("management/list.yaml"),
+            R"({"files":["widget-ns-one-a.yaml","widget-ns-one-b.yaml"],)"
+            R"("layers":["20-machines"],"pools":["a","b"]})");
+  EXPECT_NE(made.files.at("management/widget-ns-one-a.yaml").find("example.com/prune"),
+            std::string::npos);
+  EXPECT_EQ(run({beside, beside}, "  pools: [{name: a}]\n").codes, "GPU0415");
+  const std::string waits = R"(  folder: management
+  template: {apiVersion: v1, kind: Namespace, metadata: {name: "${facts.infraID}"}}
+)";
+  // What waits for a fact is in no list.
+  EXPECT_EQ(run({waits, list}, "").files.count("management/list.yaml"), 0U);
+}
+
+TEST(Documents, StandInOnePlace) {
+  const std::string object =
+      "  template: {apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n";
+  EXPECT_EQ(run({"  layer: a\n  folder: b\n" + object}, "").codes, "GPU0411");
+  EXPECT_EQ(run({object}, "").codes, "GPU0411");
+  EXPECT_EQ(run({"  folder: b\n  raw: true\n" + object}, "").codes, "GPU0411");
+  EXPECT_EQ(run({"  folder: b\n  phase: index\n" + object}, "").codes, "GPU0411");
+}
+
 TEST(Documents, WaitForFacts) {
   const std::string waits = R"(  layer: a
   template: {apiVersion: v1, kind: Namespace, metadata: {name: "${facts.infraID}"}}
