@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <atomic>
 #include <iterator>
 #include <memory>
 #include <mutex>
+#include <set>
 
 #include "cli/batch.hpp"
 #include "cli/command.hpp"
+#include "cli/unchanged.hpp"
 #include "git/repository.hpp"
 #include "plan/plan.hpp"
 
@@ -19,6 +22,7 @@ struct ApplyOptions {
   std::string repository;
   std::string branch;
   bool take_over = false;
+  bool full = false;
 };
 
 // What one cluster needs, once its documents are freed or their objects written.
@@ -27,10 +31,13 @@ struct Planned {
   std::vector<plan::Change> changes;
   std::vector<git::Change> writes;
   diag::Sink findings;
+  Inputs inputs;
+  bool known = false;  // nothing has changed since the last run, so that this one was not made
 };
 
 // From this many clusters on objects are written as they come; fewer fit into memory.
 constexpr std::size_t kStreamFrom = 16;
+constexpr std::string_view kClusters = "clusters/";
 
 // One plan of all clusters against one commit.
 class Apply {
@@ -77,22 +84,45 @@ class Apply {
       const std::lock_guard<std::mutex> guard(one_at_a_time);
       return repository_->read(tip, path, sink);
     };
+    std::vector<Planned> plans(options_.inputs.blueprints.size());
+    std::vector<Finished> finished(plans.size());
+    std::optional<Unchanged> unchanged;
+    if (repository_ && !request.crds) {
+      unchanged.emplace(repository_->git_directory(),
+                        identity_of(knowledge_, global_.format + " " + report_.colouring() +
+                                                    (options_.take_over ? " take over" : "")));
+    }
+    if (unchanged && !full_ && !tip.empty())
+      find_unchanged(*unchanged, request, tip, plans, finished);
+    std::vector<std::string> blueprints;
+    std::vector<std::size_t> positions;  // of them among all
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].known) continue;
+      positions.push_back(i);
+      blueprints.push_back(options_.inputs.blueprints[i]);
+    }
     std::optional<git::NewObjects> objects;
-    if (repository_ && repository_->is_bare() && options_.inputs.blueprints.size() >= kStreamFrom) {
+    if (repository_ && repository_->is_bare() && blueprints.size() >= kStreamFrom) {
       objects = repository_->new_objects(sink);
     }
-    std::vector<Planned> plans(options_.inputs.blueprints.size());
     std::atomic<bool> failed = sink.has_errors();
     const Consume consume = [&](std::size_t index, Result& result) {
-      plans[index] = {};
+      Planned& planned = plans[positions[index]];
+      planned = {};
       if (result.sink.has_errors()) failed = true;
-      if (!failed) plan_cluster(result, tip, one_at_a_time, objects, plans[index]);
-      if (plans[index].findings.has_errors()) failed = true;
+      if (!failed) plan_cluster(result, tip, one_at_a_time, objects, planned);
+      if (planned.findings.has_errors()) failed = true;
     };
-    const std::vector<Finished> clusters =
-        run_all(options_.inputs.blueprints, request, knowledge_, thread_count(options_.inputs.jobs),
-                report_, consume);
-    const bool good = show_all(clusters, options_.inputs.strict, report_) && !sink.has_errors();
+    std::vector<Finished> clusters = run_all(blueprints, request, knowledge_,
+                                             thread_count(options_.inputs.jobs), report_, consume);
+    if (holds_known(clusters, plans)) {
+      full_ = true;
+      return attempt_once(request);
+    }
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      finished[positions[i]] = std::move(clusters[i]);
+    }
+    const bool good = show_all(finished, options_.inputs.strict, report_) && !sink.has_errors();
     for (Planned& planned : plans) {
       if (good) sink.take(std::move(planned.findings));
     }
@@ -103,7 +133,53 @@ class Apply {
     }
     const git::CommitStatus status = commit(plans, tip, objects, sink);
     if (objects && status != git::CommitStatus::committed) objects->take_back();
+    const bool done =
+        status == git::CommitStatus::committed || status == git::CommitStatus::unchanged;
+    if (unchanged && done) record_unchanged(*unchanged, plans, finished);
     return status;
+  }
+
+  // Marks the clusters that need no run. None when two blueprints are for one cluster, so that this
+  // is found.
+  void find_unchanged(const Unchanged& unchanged, const Request& request, const std::string& tip,
+                      std::vector<Planned>& plans, std::vector<Finished>& finished) const {
+    diag::Sink unread;  // a full run says what is wrong
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      auto known = unchanged.find(options_.inputs.blueprints[i], request.facts_file);
+      if (!known || repository_->tree_id(tip, known->directory, unread) != known->tree) continue;
+      plans[i].cluster = known->directory.substr(kClusters.size());
+      plans[i].known = true;
+      finished[i] = std::move(known->finished);
+      if (seen.insert(plans[i].cluster).second) continue;
+      for (Planned& planned : plans) planned.known = false;
+      return;
+    }
+  }
+
+  // True when a blueprint that was run is for a cluster that was passed over: a second one.
+  static bool holds_known(const std::vector<Finished>& clusters,
+                          const std::vector<Planned>& plans) {
+    std::set<std::string> known;
+    for (const Planned& planned : plans) {
+      if (planned.known) known.insert(planned.cluster);
+    }
+    return std::any_of(clusters.begin(), clusters.end(),
+                       [&](const Finished& one) { return known.contains(one.cluster); });
+  }
+
+  void record_unchanged(Unchanged& unchanged, const std::vector<Planned>& plans,
+                        const std::vector<Finished>& finished) const {
+    diag::Sink unread;
+    const std::string now = repository_->tip(branch_, unread);
+    if (now.empty()) return;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].known) continue;
+      const std::string directory = std::string(kClusters) + plans[i].cluster;
+      const std::string tree = repository_->tree_id(now, directory, unread);
+      if (!tree.empty()) unchanged.record(plans[i].inputs, directory, tree, finished[i]);
+    }
+    unchanged.save();
   }
 
   void plan_cluster(Result& result, const std::string& tip, std::mutex& one_at_a_time,
@@ -132,6 +208,7 @@ class Apply {
     plan::warn_removals(planned.changes, directory, present, *result.blueprint->platform,
                         planned.findings);
     if (planned.findings.has_errors()) return;
+    planned.inputs = result.inputs;
     if (objects && blobs.empty()) {
       planned.writes.push_back({.path = directory,
                                 .stored = objects->add_directory(result.files.files),
@@ -232,6 +309,7 @@ class Apply {
   Report& report_;
   std::optional<git::Repository> repository_;
   std::string branch_;
+  bool full_ = options_.full;
 };
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
@@ -258,6 +336,9 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       ->type_name("NAME");
   command->add_flag("--take-over", options->take_over,
                     "Overwrite files that were edited by hand or are not ours");
+  command->add_flag("--full", options->full,
+                    "Render every cluster, also those whose inputs and files are as the last run "
+                    "left them");
   command->footer(
       "All clusters go into one commit. When nothing changes, no commit is made. The branch moves\n"
       "only if it is still where the plan was made; otherwise the plan is made again.\n\n"

@@ -44,6 +44,8 @@ class Report {
   void show(const diag::Sink& sink, const diag::Sources& sources);
   /// A message for people on standard error; silent with `--format json`.
   void say(const std::string& line) const;
+  /// "colour" or "plain".
+  std::string colouring() const { return colour_ ? "colour" : "plain"; }
   std::size_t errors() const { return errors_; }
   std::size_t warnings() const { return warnings_; }
 

@@ -42,6 +42,8 @@ class Knowledge {
   void preload();
 
   catalog::Library& library() { return *library_; }
+  /// Digest of all knowledge, overlays included.
+  std::string digest() const { return library_->digest(); }
 
  private:
   struct Slot {

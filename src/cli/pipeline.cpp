@@ -21,21 +21,6 @@ namespace gpuctl::cli {
 
 namespace {
 
-constexpr std::size_t kMostInputBytes = 4 * 1024 * 1024;
-constexpr std::string_view kBlueprintEnding = ".yaml";
-
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
-
-// Facts beside the blueprint: prod.yaml -> prod.facts.yaml.
-std::string facts_beside(const std::string& path) {
-  std::string stem = path;
-  if (stem.ends_with(kBlueprintEnding)) stem.resize(stem.size() - kBlueprintEnding.size());
-  return stem + ".facts.yaml";
-}
-
 class Run {
  public:
   Run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge)
@@ -135,6 +120,8 @@ class Run {
     if (!text) return false;
     input_ += *text;
     input_ += '\0';
+    result_.inputs.blueprint_file = result_.blueprint_file;
+    result_.inputs.blueprint = base::sha256_hex(*text);
     const diag::FileId file = sources().add_file(result_.blueprint_file, std::move(*text));
     const blueprint::FindPlatform find = [&](const std::string& name, diag::Origin asked_at,
                                              diag::Sink& to) {
@@ -173,6 +160,7 @@ class Run {
     if (!request_.facts_file.empty()) {
       std::optional<std::string> text = read_file(request_.facts_file);
       if (!text) return false;
+      result_.inputs.facts = base::sha256_hex(*text);
       given = parse_facts(request_.facts_file, std::move(*text));
       if (!given) return false;
     } else {
@@ -193,6 +181,7 @@ class Run {
         return false;
       }
       if (auto* text = std::get_if<std::string>(&content)) {
+        result_.inputs.facts_beside = base::sha256_hex(*text);
         const std::optional<yaml::Node> beside = parse_facts(name, std::move(*text));
         if (!beside) return false;
         if (given && !yaml::equal(*given, *beside)) {
@@ -231,6 +220,7 @@ class Run {
       }
       std::string text = std::move(std::get<std::string>(content));
       input_ += text;
+      result_.inputs.extra.emplace_back(relative, base::sha256_hex(text));
       const diag::FileId file = sources().add_file(name, std::move(text));
       const std::optional<std::vector<yaml::Node>> documents =
           yaml::read_all(file, sources(), arena(), sink());
@@ -364,6 +354,24 @@ class Run {
 };
 
 }  // namespace
+
+std::string directory_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+std::string facts_beside(const std::string& blueprint_file) {
+  constexpr std::string_view kEnding = ".yaml";
+  std::string stem = blueprint_file;
+  if (stem.ends_with(kEnding)) stem.resize(stem.size() - kEnding.size());
+  return stem + ".facts.yaml";
+}
+
+std::string Inputs::digest() const {
+  std::string all = blueprint_file + "\n" + blueprint + "\n" + facts + "\n" + facts_beside + "\n";
+  for (const auto& [path, digest] : extra) all += digest + " " + path + "\n";
+  return base::sha256_hex(all);
+}
 
 Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge) {
   return Run(blueprint_file, request, knowledge).finish();

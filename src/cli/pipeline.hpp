@@ -33,6 +33,27 @@ struct Request {
   std::function<std::optional<std::string>(const std::string& path)> earlier;
 };
 
+/// Longest file that a run reads for a user.
+inline constexpr std::size_t kMostInputBytes = 4 * 1024 * 1024;
+
+/// Where paths in a file are relative to: "" or with a slash at its end.
+std::string directory_of(const std::string& path);
+/// The facts beside a blueprint: `prod.yaml` -> `prod.facts.yaml`.
+std::string facts_beside(const std::string& blueprint_file);
+
+/// Digests of the files that went into a run, as bytes. What comes from the target is not among
+/// them.
+struct Inputs {
+  std::string blueprint_file;  // as the user named it: messages show it
+  std::string blueprint;
+  std::string facts;                                       // --facts; empty: not given
+  std::string facts_beside;                                // empty: none, or not looked at
+  std::vector<std::pair<std::string, std::string>> extra;  // path as written -> digest
+
+  /// Of all of it.
+  std::string digest() const;
+};
+
 /// A file that holds secrets, for --install-dir.
 struct SecretFile {
   std::string path;
@@ -42,6 +63,7 @@ struct SecretFile {
 /// Everything that is known about one blueprint after the run. Owns what its diagnostics need.
 struct Result {
   std::string blueprint_file;
+  Inputs inputs;
   std::unique_ptr<diag::Sources> sources;
   std::unique_ptr<yaml::Arena> arena;
   diag::Sink sink;

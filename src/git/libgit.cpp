@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 6> kWriteRefusals = {
     "No space left on device", "Disk quota exceeded",     "Permission denied",
     "Read-only file system",   "Operation not permitted", "File too large"};
 
-constexpr std::size_t kMostCachedTreeBytes = 4 * 1024 * 1024;
+constexpr std::size_t kMostCachedBytes = 16 * 1024 * 1024;
 
 class Library {
  public:
@@ -21,9 +21,10 @@ class Library {
     load_library();
     git_libgit2_init();
     git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
-    // The directory that holds all clusters is looked into for each of them. The library keeps only
-    // trees of up to 4 KiB unless told, some hundred entries.
-    git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_TREE, kMostCachedTreeBytes);
+    // The directory that holds all clusters is looked into for each of them, and a commit of many
+    // clusters has a long message. The library keeps only objects of up to 4 KiB unless told.
+    git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_TREE, kMostCachedBytes);
+    git_libgit2_opts(GIT_OPT_SET_CACHE_OBJECT_LIMIT, GIT_OBJECT_COMMIT, kMostCachedBytes);
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_OBJECT_CREATION, 1);
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
   }

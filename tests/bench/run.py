@@ -1,13 +1,24 @@
 #!/usr/bin/env python3
-"""Times `gpuctl render` of one cluster beside `helm template`, `kubectl kustomize` and kustomize.
+"""Times gpuctl beside tools that do comparable work, for 1 to 10,000 clusters, in one run.
 
-All give the same documents: helm gets a chart made of the rendered files, in which the values a
-user would set are templated; kustomize and kubectl get the rendered folders themselves. Each is
-timed as a whole process, with output to nowhere or into files, after a warm-up, in turns, so that a
-slow moment of the machine meets all of them. Figures are medians; hyperfine is used when present.
+The clusters are copies of one sample under other names. Three comparisons:
+
+- documents: `helm template` gets a chart made of the rendered files, in which names and replica
+  counts are values, `kustomize build` and `kubectl kustomize` get the rendered folders. That all
+  give the same documents is checked before anything is timed: the canonical JSON of every document
+  of their output must be that of gpuctl's files.
+- files: `cp -r` of the rendered tree.
+- a repository: `git fast-import` of the same content, `git status` on a checkout of it.
+
+Each command is timed as a whole process, in turns, so that a slow moment of the machine meets all
+of them. Figures are medians; the slope is the cost of one more cluster, by least squares over all
+sizes. Ratios of one run on one machine, never a test.
 """
 
+import argparse
+import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -21,100 +32,272 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.tools import HELM, KUBECTL, KUSTOMIZE, helm, kubectl, kustomize  # noqa: E402
 from support.program import ROOT, environment, samples  # noqa: E402
 
-RUNS = 20
-WARM_UP = 3
-TARGET_MS = 10
+SAMPLE = "aws-p4d-mig-mixed"
+SIZES = (1, 10, 100, 1000)
+MOST_RUNS = 20
+SECONDS_A_COMMAND = 6  # fewer runs for what takes long
+TMPFS = pathlib.Path("/dev/shm")
+HEAVY = 10  # helm and kustomize are run up to this many clusters: their cost is linear
 
 
-def make_chart(cluster, folder):
+def write_blueprints(sample, count, folder):
+    """`count` blueprints like the sample, with facts. Gives their paths."""
+    name = re.search(r"^  name: (\S+)$", sample.read_text(), re.M)[1]
+    facts = sample.with_name(sample.stem + ".facts.yaml")
+    folder.mkdir()
+    out = []
+    for number in range(count):
+        new = f"bench-{number:05}"
+        path = folder / f"{new}.yaml"
+        path.write_text(sample.read_text().replace(name, new))
+        if facts.exists():
+            (folder / f"{new}.facts.yaml").write_text(facts.read_text().replace(name, new))
+        out.append(path)
+    return out
+
+
+def manifests(cluster):
+    return [path for path in sorted(cluster.glob("layers/*/*.yaml"))
+            if path.name != "kustomization.yaml"]
+
+
+def make_chart(clusters, folder):
     """A chart that gives the same objects. `{{` of the manifests is kept as text; name of the
     cluster and replica counts become values, as a user of a chart would have them."""
-    values = {"clusterName": cluster.name, "replicas": {}}
+    values = {}
     (folder / "templates").mkdir(parents=True)
-    count = 0
-    for path in sorted(cluster.glob("layers/*/*.yaml")):
-        if path.name == "kustomization.yaml":
-            continue
-        text = path.read_text().replace("{{", '{{ "{{" }}')
-        key = f"d{count}"
+    for cluster in clusters:
+        key = cluster.name.replace("-", "_")
+        values[key] = {"name": cluster.name, "replicas": {}}
+        for count, path in enumerate(manifests(cluster)):
+            text = path.read_text().replace("{{", '{{ "{{" }}')
 
-        def templated(match):
-            values["replicas"][key] = int(match[2])
-            return f"{match[1]}{{{{ .Values.replicas.{key} }}}}"
+            def templated(match, key=key, count=count):
+                values[key]["replicas"][f"d{count}"] = int(match[2])
+                return f"{match[1]}{{{{ .Values.{key}.replicas.d{count} }}}}"
 
-        text = re.sub(r"^( +replicas: )(\d+)$", templated, text, count=1, flags=re.M)
-        text = re.sub(rf"\b{re.escape(cluster.name)}\b", "{{ .Values.clusterName }}", text)
-        (folder / "templates" / f"{path.parent.name}-{path.name}").write_text(text)
-        count += 1
+            text = re.sub(r"^( +replicas: )(\d+)$", templated, text, count=1, flags=re.M)
+            text = re.sub(rf"\b{re.escape(cluster.name)}\b", f"{{{{ .Values.{key}.name }}}}", text)
+            (folder / "templates" / f"{cluster.name}-{path.parent.name}-{path.name}").write_text(text)
     (folder / "Chart.yaml").write_text("apiVersion: v2\nname: bench\nversion: 0.1.0\n")
     (folder / "values.yaml").write_text(json.dumps(values))
-    return count
 
 
-def make_kustomization(cluster):
-    """One kustomization over all layers, so that kustomize and kubectl start once."""
-    layers = sorted(path.parent.name for path in cluster.glob("layers/*/kustomization.yaml"))
-    text = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n"
-    (cluster / "layers/kustomization.yaml").write_text(
-        text + "".join(f"- {name}\n" for name in layers))
-    return cluster / "layers"
+def make_kustomizations(clusters, folder):
+    """One folder a cluster: kustomize refuses two objects of one name, which clusters share."""
+    out = []
+    for cluster in clusters:
+        target = folder / cluster.name
+        target.mkdir(parents=True)
+        names = []
+        for path in manifests(cluster):
+            names.append(f"{path.parent.name}-{path.name}")
+            shutil.copy(path, target / names[-1])
+        (target / "kustomization.yaml").write_text(
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n" +
+            "".join(f"- {name}\n" for name in names))
+        out.append(target)
+    return out
 
 
-def by_hyperfine(commands, env, scratch):
-    report = scratch / "report.json"
-    subprocess.run(["hyperfine", "-N", "--style", "none", "--warmup", str(WARM_UP), "--runs",
-                    str(RUNS), "--export-json", report,
-                    *[" ".join(map(str, command)) for command in commands.values()]],
-                   check=True, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    results = json.loads(report.read_text())["results"]
-    return {name: [seconds * 1000 for seconds in result["times"]]
-            for name, result in zip(commands, results)}
+def documents(texts):
+    """Counted canonical JSON of all documents in YAML texts, by the probe of the tests."""
+    import yaml
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    found = collections.Counter()
+    for text in texts:
+        for document in yaml.load_all(text, Loader=loader):
+            if document is not None:
+                found[json.dumps(document, sort_keys=True, default=str)] += 1
+    return found
 
 
-def by_ourselves(commands, env, _scratch):
-    times = {name: [] for name in commands}
-    for turn in range(WARM_UP + RUNS):
+def check_equal(clusters, commands, env):
+    """Leaves unless every command gives the documents that gpuctl rendered. Says how many."""
+    wanted = documents(path.read_text() for cluster in clusters for path in manifests(cluster))
+    for name, command in commands.items():
+        text = subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout
+        found = documents([text])
+        if found != wanted:
+            odd = next(iter((wanted - found) or (found - wanted)))
+            sys.exit(f"{name} gives other documents than gpuctl, such as\n{odd[:400]}")
+    return sum(wanted.values())
+
+
+def import_stream(tree, target):
+    """The tree as `git fast-import` takes it."""
+    with target.open("wb") as out:
+        out.write(b"commit refs/heads/main\ncommitter Test <test@example.invalid> 1700000000 +0000\n"
+                  b"data 4\nAll\n\n")
+        for folder, below, names in os.walk(tree):
+            below.sort()
+            for name in sorted(names):
+                path = pathlib.Path(folder, name)
+                content = path.read_bytes()
+                out.write(f"M 100644 inline {path.relative_to(tree)}\ndata {len(content)}\n".encode())
+                out.write(content + b"\n")
+        out.write(b"done\n")
+
+
+class Timed:
+    """A command, what must be done before each of its runs, and how long these took."""
+
+    def __init__(self, command, env, before=None, shell=False):
+        self.command, self.env, self.before, self.shell = command, env, before, shell
+        self.seconds, self.megabytes = [], 0
+
+    def run(self):
+        if self.before:
+            self.before()
+        words = self.command if self.shell else [str(word) for word in self.command]
+        start = time.perf_counter()
+        process = subprocess.Popen(words, env=self.env, shell=self.shell, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        self.seconds.append(time.perf_counter() - start)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.megabytes = max(self.megabytes, usage.ru_maxrss / 1024)
+        if process.returncode != 0:
+            sys.exit(f"failed with {process.returncode}: {str(self.command)[:300]}")
+
+
+def take_turns(commands):
+    for command in commands.values():
+        command.run()  # warm-up, and how long it takes
+    first = {name: command.seconds.pop() for name, command in commands.items()}
+    for turn in range(MOST_RUNS):
         for name, command in commands.items():
-            start = time.perf_counter()
-            subprocess.run([str(word) for word in command], check=True, env=env,
-                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-            if turn >= WARM_UP:
-                times[name].append((time.perf_counter() - start) * 1000)
-    return times
+            if turn < 3 or first[name] * turn < SECONDS_A_COMMAND:
+                command.run()
+
+
+def prepare(gpuctl, sample, count, folder, env):
+    """Everything that is timed for `count` clusters, by name."""
+    folder.mkdir()
+    blueprints = write_blueprints(sample, count, folder / "in")
+    tree, fresh, copy = folder / "tree", folder / "fresh", folder / "copy"
+    done, imported, checkout = folder / "done.git", folder / "imported.git", folder / "checkout"
+    subprocess.run([gpuctl, "render", *blueprints, "-o", tree], check=True, env=env,
+                   stderr=subprocess.DEVNULL)
+    import_stream(tree, folder / "stream")
+
+    def remove(*paths):
+        return lambda: [shutil.rmtree(path, ignore_errors=True) for path in paths]
+
+    def bare(path):
+        def make():
+            shutil.rmtree(path, ignore_errors=True)
+            subprocess.run(["git", "init", "-q", "--bare", "-b", "main", path], check=True, env=env)
+        return make
+
+    bare(done)()
+    apply = [gpuctl, "apply", *blueprints, "--repo"]
+    subprocess.run([*apply, done], check=True, env=env, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    subprocess.run(["git", "clone", "-q", done, checkout], check=True, env=env)
+    render = [gpuctl, "render", *blueprints, "-o", fresh]
+    commands = {
+        "render": Timed(render, env, remove(fresh)),
+        "render -j 1": Timed([*render, "-j", "1"], env, remove(fresh)),
+        "cp -r": Timed(["cp", "-r", tree, copy], env, remove(copy)),
+        "apply": Timed([*apply, folder / "new.git"], env, bare(folder / "new.git")),
+        "apply -j 1": Timed([*apply, folder / "new.git", "-j", "1"], env, bare(folder / "new.git")),
+        "git fast-import": Timed(
+            f"git -C {imported} fast-import --quiet --done < {folder / 'stream'}", env,
+            bare(imported), shell=True),
+        "apply, nothing new": Timed([*apply, done], env),
+        "apply --full": Timed([*apply, done, "--full"], env),
+        "git status": Timed(["git", "-C", checkout, "status"], env),
+    }
+    clusters = sorted(path.parent for path in tree.rglob("gpuctl.lock"))
+    files = sum(1 for path in tree.rglob("*") if path.is_file()) // count
+    objects = len(manifests(clusters[0]))
+    if count <= HEAVY:
+        make_chart(clusters, folder / "chart")
+        folders = make_kustomizations(clusters, folder / "kustomize")
+        helm_command = [str(helm()), "template", "bench", str(folder / "chart")]
+        builds = {f"kubectl kustomize {KUBECTL}": [str(kubectl()), "kustomize"],
+                  f"kustomize build {KUSTOMIZE}": [str(kustomize()), "build"]}
+        check_equal(clusters, {"helm": helm_command}, env)
+        commands[f"helm template {HELM}"] = Timed(helm_command, env)
+        for name, command in builds.items():
+            for cluster, target in zip(clusters, folders):
+                check_equal([cluster], {name: [*command, str(target)]}, env)
+            line = " && ".join(" ".join([*command, str(target)]) for target in folders)
+            commands[name] = Timed(line, env, shell=True)
+    return commands, files, objects
+
+
+def slope(points):
+    """Milliseconds for one more cluster, by least squares; None for a single size."""
+    if len(points) < 2:
+        return None
+    mean_x = statistics.mean(x for x, _ in points)
+    mean_y = statistics.mean(y for _, y in points)
+    return 1000 * (sum((x - mean_x) * (y - mean_y) for x, y in points) /
+                   sum((x - mean_x) ** 2 for x, _ in points))
+
+
+PEERS = {"render": "cp -r", "render -j 1": "cp -r", "apply": "git fast-import",
+         "apply -j 1": "git fast-import", "apply, nothing new": "git status",
+         "apply --full": "git fast-import"}
+
+
+def print_table(sizes, results):
+    names = list(dict.fromkeys(name for size in sizes for name in results[size]))
+    print("| Command | " + " | ".join(f"{size} (peak MB)" for size in sizes) +
+          " | Slope a cluster | To its peer |")
+    print("|---" * (len(sizes) + 3) + "|")
+    for name in names:
+        row, points = [], []
+        for size in sizes:
+            timed = results[size].get(name)
+            if timed is None:
+                row.append("")
+                continue
+            median = statistics.median(timed.seconds)
+            points.append((size, median))
+            row.append(f"{median * 1000:.1f} ms ({timed.megabytes:.0f})")
+        steep = slope(points)
+        peer = PEERS.get(name)
+        ratio = ""
+        if peer:
+            last = sizes[-1]
+            ratio = (f"{statistics.median(results[last][name].seconds) / statistics.median(results[last][peer].seconds):.2f}"
+                     f" x {peer} at {last}")
+        elif name.split()[0] in ("helm", "kubectl", "kustomize"):
+            ratio = (f"{statistics.median(results[1][name].seconds) / statistics.median(results[1]['render'].seconds):.1f}"
+                     " x render at 1")
+        print(f"| {name} | " + " | ".join(row) +
+              f" | {'' if steep is None else f'{steep:.2f} ms'} | {ratio} |")
 
 
 def main():
-    gpuctl = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release/gpuctl").resolve()
-    sample = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else samples()[0]
-    with tempfile.TemporaryDirectory(prefix="bench-") as temporary:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("gpuctl", nargs="?", default=str(ROOT / "build/release/gpuctl"))
+    parser.add_argument("--sample", default=SAMPLE, help="name of a file in blueprints/")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="such as 1,100,10000")
+    options = parser.parse_args()
+    gpuctl = pathlib.Path(options.gpuctl).resolve()
+    sample = next(path for path in samples() if path.stem == options.sample)
+    sizes = [int(word) for word in options.sizes.split(",")]
+    tmpfs = TMPFS if os.access(TMPFS, os.W_OK) else None
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="bench-", dir=tmpfs) as temporary:
         scratch = pathlib.Path(temporary)
         env = environment(scratch)
-        subprocess.run([gpuctl, "render", sample, "-o", scratch / "out"], check=True, env=env,
-                       stderr=subprocess.DEVNULL)
-        cluster = next((scratch / "out").rglob("gpuctl.lock")).parent
-        count = make_chart(cluster, scratch / "chart")
-        layers = make_kustomization(cluster)
-        commands = {
-            "gpuctl version": [gpuctl, "version"],
-            "gpuctl validate": [gpuctl, "validate", sample],
-            "gpuctl render --stdout": [gpuctl, "render", sample, "--stdout"],
-            "gpuctl render -o": [gpuctl, "render", sample, "-o", scratch / "again"],
-            f"helm template {HELM}": [helm(), "template", "bench", scratch / "chart"],
-            f"kubectl kustomize {KUBECTL}": [kubectl(), "kustomize", layers],
-            f"kustomize build {KUSTOMIZE}": [kustomize(), "build", layers],
-        }
-        timer = by_hyperfine if shutil.which("hyperfine") else by_ourselves
-        times = timer(commands, env, scratch)
-    base = statistics.median(times["gpuctl render --stdout"])
-    print(f"{sample.stem}: {count} objects, {RUNS} runs each, median of the whole process\n")
-    print("| Command | Median | Fastest | Slowest | To the one on stdout |")
-    print("|---|---|---|---|---|")
-    for name, row in times.items():
-        median = statistics.median(row)
-        print(f"| {name} | {median:.1f} ms | {min(row):.1f} ms | {max(row):.1f} ms "
-              f"| {median / base:.2f} x |")
-    print(f"\ntarget: at most {TARGET_MS} ms for gpuctl render")
+        for size in sizes:
+            folder = scratch / str(size)
+            commands, files, objects = prepare(gpuctl, sample, size, folder, env)
+            if size == sizes[0]:
+                commands["gpuctl version"] = Timed([gpuctl, "version"], env)
+            take_turns(commands)
+            results[size] = commands
+            shutil.rmtree(folder)
+    print(f"{sample.stem}: {files} files a cluster, {objects} of them objects for the cluster "
+          f"itself, on {'tmpfs' if tmpfs else 'disk: no tmpfs is writable'}, {os.cpu_count()} cores; "
+          f"helm and kustomize give the same documents as gpuctl\n")
+    print_table(sizes, results)
 
 
 if __name__ == "__main__":

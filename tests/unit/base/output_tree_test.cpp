@@ -9,6 +9,7 @@
 #include <csignal>
 #include <thread>
 
+#include "base/new_directory.hpp"
 #include "scratch.hpp"
 
 namespace gpuctl::base {
@@ -352,6 +353,58 @@ TEST_P(OutputTreeTest, ReadersSeeOldOrNewContent) {
   stop = true;
   reader.join();
   EXPECT_EQ(torn, 0);
+}
+
+const std::map<std::string, std::string> kWhole = {
+    {"a", "1"}, {"b/c", "2"}, {"b/d/e", "3"}, {"b-x", "4"}, {"b0", "5"}};
+
+TEST_P(OutputTreeTest, AWholeDirectoryAppearsAtOnce) {
+  OutputTree tree = open();
+  {
+    const auto place = tree.reserve("c/x", kWhole.size());
+    const auto* reserved = std::get_if<std::optional<OutputTree::Reserved>>(&place);
+    ASSERT_TRUE(reserved != nullptr && reserved->has_value());
+    ASSERT_EQ(text(write_directory((*reserved)->parent.get(), (*reserved)->name, kWhole)), "");
+  }
+  EXPECT_FALSE(fs::exists(at("c/x")));
+  ASSERT_EQ(text(tree.publish()), "");
+  ASSERT_EQ(text(tree.keep()), "");
+  for (const auto& [path, content] : kWhole) EXPECT_EQ(get(at("c/x/" + path)), content);
+  EXPECT_EQ(std::get<0>(list_directory(at("c"))).size(), 1U);
+  EXPECT_EQ(tree.written(), kWhole.size());
+  // Something stands there now: file by file, please.
+  const auto again = tree.reserve("c/x", 1);
+  EXPECT_FALSE(std::get<0>(again).has_value());
+}
+
+TEST_P(OutputTreeTest, AWholeDirectoryIsTakenBack) {
+  for (const bool published : {false, true}) {
+    OutputTree tree = open();
+    {
+      const auto place = tree.reserve("c/x", kWhole.size());
+      const auto& reserved = std::get<0>(place);
+      ASSERT_EQ(text(write_directory(reserved->parent.get(), reserved->name, kWhole)), "");
+    }
+    if (published) {
+      ASSERT_EQ(text(tree.publish()), "");
+    }
+    tree.discard();
+    EXPECT_FALSE(fs::exists(scratch_ / "root"));
+    EXPECT_EQ(tree.written(), 0U);
+  }
+}
+
+TEST_P(OutputTreeTest, AWholeDirectoryReplacesNothing) {
+  OutputTree tree = open();
+  {
+    const auto place = tree.reserve("c/x", 1);
+    const auto& reserved = std::get<0>(place);
+    ASSERT_EQ(text(write_directory(reserved->parent.get(), reserved->name, {{"a", "1"}})), "");
+  }
+  put(at("c/x/mine"), "mine");
+  EXPECT_NE(text(tree.publish()), "");
+  EXPECT_EQ(get(at("c/x/mine")), "mine");
+  EXPECT_EQ(std::get<0>(list_directory(at("c"))).size(), 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Openat2AndWalk, OutputTreeTest, testing::Bool(),

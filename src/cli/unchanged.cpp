@@ -1,0 +1,163 @@
+#include "cli/unchanged.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <utility>
+
+#include "base/digest.hpp"
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "cli/version.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+constexpr std::string_view kName = "/gpuctl-unchanged";
+constexpr std::string_view kMagic = "gpuctl-unchanged 1 ";
+constexpr std::size_t kMostBytes = 256 * 1024 * 1024;
+constexpr std::size_t kFields = 7;
+
+// Fields are divided by tabs and rows by line ends, which texts hold too.
+constexpr std::string_view kPlain = "\n\t";
+constexpr std::string_view kStored = "\1\2";
+
+bool storable(std::string_view text) {
+  return text.find_first_of(kStored) == std::string_view::npos;
+}
+
+std::string exchanged(std::string_view text, std::string_view from, std::string_view to) {
+  std::string out(text);
+  for (char& c : out) {
+    if (const std::size_t at = from.find(c); at != std::string_view::npos) c = to[at];
+  }
+  return out;
+}
+
+// The digest of a file; nothing when it cannot be read.
+std::optional<std::string> digest_of(std::variant<std::string, base::FileError> content) {
+  const auto* text = std::get_if<std::string>(&content);
+  if (text == nullptr) return std::nullopt;
+  return base::sha256_hex(*text);
+}
+
+}  // namespace
+
+std::string identity_of(const Knowledge& knowledge, const std::string& options) {
+  // A program in development changes without its version.
+  struct stat program {};
+  ::stat("/proc/self/exe", &program);
+  return base::sha256_hex(std::string(kVersion) + "\n" + knowledge.digest() + "\n" +
+                          std::to_string(program.st_size) + " " +
+                          std::to_string(program.st_mtim.tv_sec) + "." +
+                          std::to_string(program.st_mtim.tv_nsec) + "\n" + options);
+}
+
+Unchanged::Unchanged(std::string git_directory, const std::string& identity)
+    : path_(std::move(git_directory) + std::string(kName)),
+      first_line_(std::string(kMagic) + identity) {
+  const auto content = base::read_file(path_, kMostBytes);
+  const auto* text = std::get_if<std::string>(&content);
+  if (text == nullptr || !text->starts_with(first_line_ + "\n") || !text->ends_with('\n')) return;
+  std::string_view rest = std::string_view(*text).substr(first_line_.size() + 1);
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    const std::vector<std::string_view> fields = base::split(rest.substr(0, end), '\t');
+    rest.remove_prefix(end + 1);
+    if (fields.size() < kFields) continue;
+    Row row;
+    row.blueprint = fields[1];
+    row.inputs = fields[2];
+    row.tree = fields[3];
+    std::from_chars(fields[4].data(), fields[4].data() + fields[4].size(), row.warnings);
+    row.findings = exchanged(fields[5], kStored, kPlain);
+    row.withheld = exchanged(fields[6], kStored, kPlain);
+    for (std::size_t i = kFields; i < fields.size(); ++i) row.extra.emplace_back(fields[i]);
+    directories_[row.blueprint] = fields[0];
+    rows_[std::string(fields[0])] = std::move(row);
+  }
+}
+
+std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_file,
+                                                const std::string& facts_file) const {
+  if (rows_.empty()) return std::nullopt;
+  Inputs inputs;
+  const auto read = [](const std::string& path) {
+    return digest_of(base::read_file(path, kMostInputBytes));
+  };
+  std::optional<std::string> blueprint = read(blueprint_file);
+  if (!blueprint) return std::nullopt;
+  const auto directory = directories_.find(*blueprint);
+  if (directory == directories_.end()) return std::nullopt;
+  const Row& row = rows_.at(directory->second);
+  if (row.blueprint != *blueprint) return std::nullopt;
+  inputs.blueprint = std::move(*blueprint);
+  if (!facts_file.empty()) {
+    const std::optional<std::string> facts = read(facts_file);
+    if (!facts) return std::nullopt;
+    inputs.facts = *facts;
+  } else {
+    const std::string beside = facts_beside(blueprint_file);
+    auto content = base::read_file(beside, kMostInputBytes);
+    const auto* error = std::get_if<base::FileError>(&content);
+    if (error != nullptr && error->code != ENOENT) return std::nullopt;
+    if (error == nullptr) inputs.facts_beside = *digest_of(std::move(content));
+  }
+  for (const std::string& path : row.extra) {
+    const auto extra =
+        digest_of(base::read_file_beneath(directory_of(blueprint_file), path, kMostInputBytes));
+    if (!extra) return std::nullopt;
+    inputs.extra.emplace_back(path, *extra);
+  }
+  inputs.blueprint_file = blueprint_file;
+  if (inputs.digest() != row.inputs) return std::nullopt;
+  Known known{directory->second, row.tree, {}};
+  known.finished.blueprint_file = blueprint_file;
+  known.finished.findings = {row.findings, 0, row.warnings};
+  known.finished.withheld.text = row.withheld;
+  return known;
+}
+
+void Unchanged::record(const Inputs& inputs, const std::string& directory, const std::string& tree,
+                       const Finished& finished) {
+  if (!storable(finished.findings.text) || !storable(finished.withheld.text)) return;
+  Row row;
+  row.blueprint = inputs.blueprint;
+  row.inputs = inputs.digest();
+  row.tree = tree;
+  row.warnings = finished.findings.warnings;
+  row.findings = finished.findings.text;
+  row.withheld = finished.withheld.text;
+  for (const auto& [path, digest] : inputs.extra) {
+    if (path.find_first_of("\t\n") != std::string::npos) return;
+    row.extra.push_back(path);
+  }
+  directories_[row.blueprint] = directory;
+  rows_[directory] = std::move(row);
+  changed_ = true;
+}
+
+void Unchanged::save() const {
+  if (!changed_) return;
+  std::string out = first_line_ + "\n";
+  for (const auto& [directory, row] : rows_) {
+    out += directory + "\t" + row.blueprint + "\t" + row.inputs + "\t" + row.tree + "\t" +
+           std::to_string(row.warnings) + "\t" + exchanged(row.findings, kPlain, kStored) + "\t" +
+           exchanged(row.withheld, kPlain, kStored);
+    for (const std::string& path : row.extra) out += "\t" + path;
+    out += "\n";
+  }
+  std::string temporary = path_ + ".XXXXXX";
+  base::FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return;
+  const bool written = base::write_all(file.get(), out) == 0 && file.close() == 0 &&
+                       ::rename(temporary.c_str(), path_.c_str()) == 0;
+  if (!written) ::unlink(temporary.c_str());
+}
+
+}  // namespace gpuctl::cli

@@ -1,0 +1,59 @@
+// What need not be done again: clusters whose inputs and files are as the last run left them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/batch.hpp"
+#include "cli/pipeline.hpp"
+
+namespace gpuctl::cli {
+
+/// A record in the git directory of the target, for this machine alone: nothing depends on it, and
+/// whoever deletes it gets a full run. For each cluster it holds a digest of everything that went
+/// into the last run, the id of the cluster's directory after it, and what the run had to say. When
+/// the first two are the same again, so is the result, and the same is said again.
+class Unchanged {
+ public:
+  /// Reads the record; empty when there is none, or when another program or knowledge wrote it.
+  /// `identity` stands for everything but the files: program, knowledge, options.
+  Unchanged(std::string git_directory, const std::string& identity);
+
+  struct Known {
+    std::string directory;  // "clusters/prod/ml-a"
+    std::string tree;       // id it must have
+    Finished finished;      // what there is to say
+  };
+  /// What is known of a blueprint whose inputs on disk, read now, are those of the record.
+  std::optional<Known> find(const std::string& blueprint_file, const std::string& facts_file) const;
+
+  /// `finished` is of a run without errors.
+  void record(const Inputs& inputs, const std::string& directory, const std::string& tree,
+              const Finished& finished);
+  /// Writes the record when it changed. A failure costs the next run some time, and nothing else.
+  void save() const;
+
+ private:
+  struct Row {
+    std::string blueprint;  // digest
+    std::string inputs;     // digest
+    std::string tree;
+    std::size_t warnings = 0;
+    std::string findings;
+    std::string withheld;
+    std::vector<std::string> extra;  // paths, as the blueprint names them
+  };
+
+  std::string path_;
+  std::string first_line_;
+  std::map<std::string, Row> rows_;                 // by directory
+  std::map<std::string, std::string> directories_;  // by digest of the blueprint
+  bool changed_ = false;
+};
+
+/// Stands for the program, its knowledge, and options that change what a run makes or says.
+std::string identity_of(const Knowledge& knowledge, const std::string& options);
+
+}  // namespace gpuctl::cli
