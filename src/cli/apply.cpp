@@ -1,19 +1,20 @@
 #include <memory>
 
+#include "cli/apply_target.hpp"
 #include "cli/command.hpp"
-#include "git/repository.hpp"
 #include "plan/plan.hpp"
 
 namespace gpuctl::cli {
 
 namespace {
 
-constexpr int kMostTries = 5;
+constexpr int kTimeout = 300;  // seconds
 
 struct ApplyOptions {
   BlueprintOptions inputs;
   std::string repository;
   std::string branch;
+  int timeout = kTimeout;
   bool take_over = false;
 };
 
@@ -30,24 +31,16 @@ class Apply {
       : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
 
   int run(Request request) {
-    const std::string first_branch = options_.branch.empty() ? "main" : options_.branch;
-    branch_ = first_branch;
-    // A repository is created when there is something to commit to it, not before.
-    if (!git::Repository::can_be_created(options_.repository)) {
-      diag::Sink sink;
-      repository_ = git::Repository::open(options_.repository, sink);
-      report_.show(sink, diag::Sources());
-      if (!repository_) return kFindings;
-      if (options_.branch.empty()) branch_ = repository_->head_branch();
-      if (branch_.empty()) branch_ = first_branch;
-    }
-    for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    target_ = make_target(options_.repository, options_.branch,
+                          std::chrono::seconds(options_.timeout), report_);
+    if (!target_) return kFindings;
+    for (int attempt = 0; attempt < target_->most_tries(); ++attempt) {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
       return status == git::CommitStatus::failed ? kFindings : kOk;
     }
     diag::Sink moved;
-    git::report_moved(branch_, kMostTries, moved);
+    target_->report_lost(moved);
     report_.show(moved, diag::Sources());
     return kFindings;
   }
@@ -55,40 +48,40 @@ class Apply {
  private:
   git::CommitStatus attempt_once(Request request) {
     diag::Sink sink;
-    const std::string tip = repository_ ? repository_->tip(branch_, sink) : "";
-    if (sink.has_errors()) {
+    if (!target_->look(sink)) {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
     }
+    const std::string start = target_->head().start;
     std::mutex one_at_a_time;
     request.earlier = [&](const std::string& path) -> std::optional<std::string> {
-      if (tip.empty()) return std::nullopt;
+      if (start.empty()) return std::nullopt;
       const std::lock_guard<std::mutex> guard(one_at_a_time);
-      return repository_->read(tip, path, sink);
+      return target_->repository()->read(start, path, sink);
     };
     const std::vector<Result> results = run_all(options_.inputs.blueprints, request, knowledge_,
                                                 thread_count(options_.inputs.jobs));
+    if (target_->recover(sink)) return git::CommitStatus::moved;
     const bool good = show_results(results, options_.inputs.strict, report_);
     show_withheld(results, report_);
-    if (!good || sink.has_errors()) {
-      report_.show(sink, diag::Sources());
-      report_.say("nothing was committed");
-      return git::CommitStatus::failed;
-    }
+    if (!good || sink.has_errors()) return give_up(sink);
     std::vector<Planned> plans;
-    for (const Result& result : results) plans.push_back(plan_cluster(result, tip, sink));
-    if (sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
-      report_.show(sink, diag::Sources());
-      report_.say("nothing was committed");
-      return git::CommitStatus::failed;
-    }
-    return commit(plans, tip, sink);
+    for (const Result& result : results) plans.push_back(plan_cluster(result, start, sink));
+    if (target_->recover(sink)) return git::CommitStatus::moved;
+    if (sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) return give_up(sink);
+    return commit(plans, sink);
   }
 
-  Planned plan_cluster(const Result& result, const std::string& tip, diag::Sink& sink) {
+  git::CommitStatus give_up(const diag::Sink& sink) {
+    report_.show(sink, diag::Sources());
+    report_.say(target_->nothing_done());
+    return git::CommitStatus::failed;
+  }
+
+  Planned plan_cluster(const Result& result, const std::string& start, diag::Sink& sink) {
     std::map<std::string, std::string> blobs;
     const std::string prefix = result.files.directory + "/";
-    if (!tip.empty()) blobs = repository_->list(tip, result.files.directory, sink);
+    if (!start.empty()) blobs = target_->repository()->list(start, result.files.directory, sink);
     plan::Present present;
     present.same = [&](const std::string& path, const std::string& content) {
       const auto found = blobs.find(prefix + path);
@@ -96,7 +89,7 @@ class Apply {
     };
     present.read = [&](const std::string& path) -> std::optional<std::string> {
       if (!blobs.contains(prefix + path)) return std::nullopt;
-      return repository_->read(tip, prefix + path, sink);
+      return target_->repository()->read(start, prefix + path, sink);
     };
     Planned planned{
         &result, plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
@@ -106,11 +99,11 @@ class Apply {
     return planned;
   }
 
-  git::CommitStatus commit(const std::vector<Planned>& plans, const std::string& tip,
-                           diag::Sink& sink) {
+  git::CommitStatus commit(const std::vector<Planned>& plans, diag::Sink& sink) {
     git::CommitRequest wanted;
-    wanted.branch = branch_;
-    wanted.expected_parent = tip;
+    wanted.branch = target_->head().branch;
+    wanted.expected_parent = target_->head().tip;
+    wanted.start = target_->head().start;
     for (const Planned& planned : plans) {
       for (const plan::Change& change : planned.changes) {
         git::Change entry{planned.result->files.directory + "/" + change.path, std::nullopt};
@@ -126,25 +119,14 @@ class Apply {
       return print(printed, global_) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
     }
     wanted.message = message(plans);
-    bool created = false;
-    if (!repository_) {
-      repository_ = git::Repository::open_or_create(options_.repository, branch_, created, sink);
-    }
-    git::CommitResult made;
-    if (repository_) made = repository_->commit(wanted, sink);
-    if (created && made.status == git::CommitStatus::failed) {
-      repository_->take_back_creation();
-      repository_.reset();
-    }
+    const git::CommitResult made = target_->commit(std::move(wanted), sink);
+    if (target_->recover(sink)) return git::CommitStatus::moved;
+    if (made.status == git::CommitStatus::failed) return give_up(sink);
     report_.show(sink, diag::Sources());
     if (made.status == git::CommitStatus::committed) {
-      constexpr std::size_t kShortId = 12;
-      if (created) report_.say("created the repository " + shown(options_.repository));
-      printed += "committed " + made.id.substr(0, kShortId) + " to " + branch_ + " of " +
-                 shown(options_.repository) + "\n";
+      printed += target_->done(made.id);
       if (!print(printed, global_)) return git::CommitStatus::failed;
     }
-    if (made.status == git::CommitStatus::failed) report_.say("nothing was committed");
     return made.status;
   }
 
@@ -192,8 +174,7 @@ class Apply {
   const GlobalOptions& global_;
   Knowledge& knowledge_;
   Report& report_;
-  std::optional<git::Repository> repository_;
-  std::string branch_;
+  std::unique_ptr<Target> target_;
 };
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
@@ -211,21 +192,35 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   CLI::App* command = app.add_subcommand("apply", "Commit the manifests of blueprints to Git");
   auto options = std::make_shared<ApplyOptions>();
   options->inputs.add_to(*command);
-  command->add_option("--repo", options->repository, "Git repository; created when absent")
+  command
+      ->add_option("--repo", options->repository,
+                   "Git repository: a directory, created when absent, or an address "
+                   "(ssh://, https://, http://, git://, file://, user@host:path) to push to")
       ->required()
-      ->type_name("PATH");
+      ->type_name("PATH|URL");
   command
       ->add_option("--branch", options->branch,
-                   "Branch to commit to (default: the one HEAD names; `main` in a new repository)")
+                   "Branch to commit to (default: the one HEAD names; `main` in a new repository); "
+                   "a new one starts where HEAD is")
       ->type_name("NAME");
+  command
+      ->add_option("--timeout", options->timeout,
+                   "Seconds that all exchanges with a server may take together")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
   command->add_flag("--take-over", options->take_over,
                     "Overwrite files that were edited by hand or are not ours");
   command->footer(
       "All clusters go into one commit. When nothing changes, no commit is made. The branch moves\n"
       "only if it is still where the plan was made; otherwise the plan is made again.\n\n"
+      "An address is fetched into a copy below ~/.cache/gpuctl, and the commit is pushed, never\n"
+      "forced. The git program does that: your ssh configuration, known hosts, credential helpers\n"
+      "and proxies hold, and nothing asks on the terminal. Passwords do not belong into "
+      "addresses.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
-      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n");
+      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n"
+      "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n");
   command->callback([options, &global, &exit_code] { exit_code = run_apply(*options, global); });
 }
 

@@ -24,24 +24,25 @@ std::string directory_text(const char* path) {
   return text;
 }
 
-// Moves the branch from `parent` (nullptr: it must not exist) to `commit`. `moved` when it is
+// Moves the branch from `tip` (nullptr: it must not exist) to `commit`. `moved` when it is
 // elsewhere by now, however that came about.
 CommitStatus swap_branch(git_repository* repository, const CommitRequest& request,
-                         const git_oid* parent, const git_oid& commit,
-                         std::chrono::milliseconds wait, diag::Sink& sink) {
+                         const git_oid* tip, const git_oid& commit, std::chrono::milliseconds wait,
+                         diag::Sink& sink) {
   const std::string name = "refs/heads/" + request.branch;
   const std::string subject = request.message.substr(0, request.message.find('\n'));
-  const std::string reason = (parent == nullptr ? "commit (initial): " : "commit: ") + subject;
+  const std::string reason =
+      (request.start.empty() && tip == nullptr ? "commit (initial): " : "commit: ") + subject;
   // All zeroes stand for "no such branch": that is compared under the branch's lock, whereas the
   // check of a creation without force is made before it is taken.
   const git_oid absent{};
-  const git_oid* expected = parent == nullptr ? &absent : parent;
+  const git_oid* expected = tip == nullptr ? &absent : tip;
   const auto deadline = Clock::now() + wait;
   while (true) {
     Owned<git_reference> reference;
     const int code =
         git_reference_create_matching(Receive(reference), repository, name.c_str(), &commit,
-                                      parent == nullptr ? 0 : 1, expected, reason.c_str());
+                                      tip == nullptr ? 0 : 1, expected, reason.c_str());
     if (code == 0) return CommitStatus::committed;
     if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) return CommitStatus::moved;
     if (code == GIT_EEXISTS) {
@@ -115,16 +116,17 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   // Handles from `store`: libgit2 refuses to mix objects of two repository handles.
   Owned<git_commit> parent;
   Owned<git_tree> old_tree;
-  if (!now.empty()) {
-    parent = commit_of(store, now, sink);
-    if (parent) old_tree = tree_of(store, now, sink);
+  const std::string base = now.empty() ? request.start : now;
+  if (!base.empty()) {
+    parent = commit_of(store, base, sink);
+    if (parent) old_tree = tree_of(store, base, sink);
     if (!old_tree) return {};
   }
   std::optional<WrittenTree> written = write_tree(store, old_tree.get(), *changes, sink);
   if (!written) return {};
   const bool same = old_tree ? git_oid_equal(&written->id, git_tree_id(old_tree.get())) != 0
                              : written->applied.empty();
-  if (same) return {CommitStatus::unchanged, now};
+  if (same) return {CommitStatus::unchanged, base};
 
   const std::optional<Identity> identity = identity_of(repository, sink);
   if (!identity) return {};
@@ -137,7 +139,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   // The reflog is written under this name.
   git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
   const CommitStatus status =
-      swap_branch(repository, request, parent ? git_commit_id(parent.get()) : nullptr, *id,
+      swap_branch(repository, request, now.empty() ? nullptr : git_commit_id(parent.get()), *id,
                   state_->lock_wait, sink);
   if (status != CommitStatus::committed) return {status, ""};
   warn_when_signing_is_wanted(repository, sink);

@@ -19,6 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr auto kPatience = std::chrono::milliseconds(500);
 
 bool exists(const std::string& file) {
   struct stat status {};
@@ -46,41 +47,60 @@ std::string owner_of(int descriptor) {
 
 }  // namespace
 
+FileLock FileLock::acquire(const std::string& path, Clock::time_point deadline,
+                           const std::function<void(const std::string&)>& waiting) {
+  FileLock lock;
+  const auto say_at = Clock::now() + kPatience;
+  bool said = false;
+  while (true) {
+    base::FileDescriptor file(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
+    lock.error = file ? 0 : errno;
+    if (!file) return lock;
+    while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      lock.error = errno;
+      if (lock.error == EINTR) continue;
+      lock.owner = owner_of(file.get());
+      if (lock.error != EWOULDBLOCK || Clock::now() >= deadline) return lock;
+      if (!said && Clock::now() >= say_at) {
+        waiting(lock.owner);
+        said = true;
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+    struct stat ours {};
+    struct stat there {};
+    if (::fstat(file.get(), &ours) != 0 || ::stat(path.c_str(), &there) != 0 ||
+        ours.st_ino != there.st_ino || ours.st_dev != there.st_dev) {
+      continue;  // removed while we waited: whoever comes now locks another file
+    }
+    // Only information for messages: a failure to write it changes nothing.
+    const std::string owner = std::to_string(::getpid()) + "\n";
+    [[maybe_unused]] const bool noted =
+        ::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), owner.data(), owner.size(), 0) > 0;
+    lock.error = 0;
+    lock.file = std::move(file);
+    return lock;
+  }
+}
+
 std::optional<RepositoryLock> RepositoryLock::acquire(const std::string& git_directory,
                                                       std::chrono::milliseconds wait,
                                                       diag::Sink& sink) {
   const std::string path = git_directory + "/gpuctl.lock";
-  base::FileDescriptor file(
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
-  if (!file) {
-    sink.error(kCannotWrite, diag::kNoOrigin, "cannot open the lock file `" + path + "`")
-        .note(base::errno_text(errno));
-    return std::nullopt;
+  FileLock lock = FileLock::acquire(path, Clock::now() + wait, [](const std::string&) {});
+  if (lock) return RepositoryLock(std::move(lock.file));
+  if (lock.error == EWOULDBLOCK) {
+    diag::Diagnostic& diagnostic =
+        sink.error(kLocked, diag::kNoOrigin, "repository is locked by another run of gpuctl");
+    diagnostic.note("lock file: " + path);
+    if (!lock.owner.empty()) diagnostic.note("held by process " + lock.owner);
+    diagnostic.suggest("wait for that run to end, then run again");
+  } else {
+    sink.error(kCannotWrite, diag::kNoOrigin, "cannot lock `" + path + "`")
+        .note(base::errno_text(lock.error));
   }
-  const auto deadline = Clock::now() + wait;
-  while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) {
-      sink.error(kCannotWrite, diag::kNoOrigin, "cannot lock `" + path + "`")
-          .note(base::errno_text(errno));
-      return std::nullopt;
-    }
-    if (Clock::now() >= deadline) {
-      diag::Diagnostic& diagnostic =
-          sink.error(kLocked, diag::kNoOrigin, "repository is locked by another run of gpuctl");
-      diagnostic.note("lock file: " + path);
-      const std::string owner = owner_of(file.get());
-      if (!owner.empty()) diagnostic.note("held by process " + owner);
-      diagnostic.suggest("wait for that run to end, then run again");
-      return std::nullopt;
-    }
-    std::this_thread::sleep_for(kPause);
-  }
-  // Only information for the message above: a failure to write it changes nothing.
-  const std::string owner = std::to_string(::getpid()) + "\n";
-  [[maybe_unused]] const bool noted =
-      ::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), owner.data(), owner.size(), 0) > 0;
-  return RepositoryLock(std::move(file));
+  return std::nullopt;
 }
 
 void report_lock_file(const std::string& file, diag::Sink& sink) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,8 +12,22 @@
 
 namespace gpuctl::git {
 
+/// An flock on one file, which stays when it ends; it holds the process id of the last owner.
+struct FileLock {
+  base::FileDescriptor file;
+  int error = 0;      // errno; EWOULDBLOCK: somebody else kept it for the whole time
+  std::string owner;  // process id of whoever keeps it, when known
+
+  explicit operator bool() const { return static_cast<bool>(file); }
+
+  /// Waits until `deadline` for another owner. `waiting` is called once, when there is one for half
+  /// a second already. When the file was removed meanwhile, the new one counts.
+  static FileLock acquire(const std::string& path, std::chrono::steady_clock::time_point deadline,
+                          const std::function<void(const std::string& owner)>& waiting);
+};
+
 /// An flock on `<git directory>/gpuctl.lock`: it ends with the process that holds it, however that
-/// dies. The file stays; it holds the process id of the last owner.
+/// dies.
 class RepositoryLock {
  public:
   /// Waits up to `wait` for another owner; then a diagnostic and nothing.
