@@ -119,7 +119,8 @@ bool check(const Parts& parts, std::string_view scheme, diag::Sink& sink) {
         .suggest("a path on the server must not start with `-`");
     return false;
   }
-  if (parts.user.starts_with('-') || (scheme == "git" && !parts.user.empty())) {
+  if (parts.user.starts_with('-') || (parts.short_form && parts.user.empty()) ||
+      (scheme == "git" && !parts.user.empty())) {
     refuse("has an unusable user", sink);
     return false;
   }
@@ -166,7 +167,7 @@ std::optional<Address> read_address(const std::string& text, diag::Sink& sink) {
     return std::nullopt;
   }
   const std::size_t colon = text.find(':');
-  if (text.compare(colon, 2, "::") == 0) {
+  if (text.compare(colon, 2, "::") == 0 && text.find('@') > colon) {
     refuse("asks for a remote helper", sink)
         .note("such addresses (`ext::...`) run programs")
         .expect("an address with ssh, https, http, git or file");

@@ -25,9 +25,9 @@ struct Change {
 struct CommitRequest {
   std::string branch;           // without refs/heads/
   std::string expected_parent;  // hex id the branch must still have; empty: must not exist
-  std::string start;            // hex id of the commit that a new branch goes on from; empty: none
   std::string message;          // subject, blank line, body
   std::vector<Change> changes;  // distinct paths
+  std::string start = {};       // hex id of the commit that a new branch goes on from; empty: none
 };
 
 enum class CommitStatus { committed, unchanged, moved, failed };
