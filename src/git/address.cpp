@@ -31,7 +31,8 @@ struct Parts {
 
 // Never with the text itself: it may hold a secret.
 diag::Diagnostic& refuse(const std::string& reason, diag::Sink& sink) {
-  return sink.error(kBadAddress, diag::kNoOrigin, "the address of the repository " + reason);
+  return sink.error(kBadAddress, diag::kNoOrigin, "the address of the repository " + reason)
+      .suggest("give it as `git clone` takes it; a directory of such a name is `./NAME`");
 }
 
 bool refuse_password(diag::Sink& sink) {
@@ -126,7 +127,7 @@ bool check(const Parts& parts, std::string_view scheme, diag::Sink& sink) {
   }
   if (scheme.starts_with("http") && path.find_first_of("?#") != kNone) {
     refuse("has a `?` or `#` in it", sink)
-        .suggest("give the address that `git clone` takes; tokens go into a credential helper");
+        .suggest("tokens go into a credential helper (`git help credentials`)");
     return false;
   }
   return true;

@@ -20,10 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostConfigBytes = 64U << 10U;
+constexpr std::size_t kMostBytes = 64U << 10U;
 // All the configuration a cache has. Git reads this file: another text is none of ours.
 constexpr std::string_view kConfig =
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
+
+constexpr std::string_view kHead = "ref: refs/heads/main\n";
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT: nothing here sets the environment
@@ -59,6 +61,12 @@ bool own_directory(const fs::path& path, diag::Sink& sink) {
     return refuse(path, base::errno_text(errno), sink);
   }
   return true;
+}
+
+bool holds(const fs::path& path, std::string_view wanted) {
+  const auto content = base::read_file(path, kMostBytes);
+  const auto* text = std::get_if<std::string>(&content);
+  return text != nullptr && *text == wanted;
 }
 
 bool is_own_directory(const fs::path& path) {
@@ -164,9 +172,7 @@ bool Cache::is_sound() const {
                               "shallow", "info/grafts", "info/attributes"}) {
     if (fs::exists(fs::symlink_status(path / foreign, ignored))) return false;
   }
-  const auto config = base::read_file(path / "config", kMostConfigBytes);
-  const auto* text = std::get_if<std::string>(&config);
-  return text != nullptr && *text == kConfig;
+  return holds(path / "config", kConfig) && holds(path / "HEAD", kHead);
 }
 
 bool Cache::reopen(diag::Sink& sink) {

@@ -66,7 +66,6 @@ constexpr std::array kKnown = {
     Known{"you are not allowed to", kNotAllowed},
     Known{"does not appear to be a git repository", kRemoteNotFound},
     Known{"repository not found", kRemoteNotFound},
-    Known{"not a git repository", kRemoteNotFound},
     Known{"' not found", kRemoteNotFound},
     Known{"returned error: 404", kRemoteNotFound},
     Known{"access denied or repository not exported", kRemoteNotFound},

@@ -1,0 +1,76 @@
+"""Runs killed at random moments, as the system does it (SIGKILL): the branch is at the old or at the
+new commit, nothing is damaged, and the next run goes well."""
+
+import random
+import shutil
+import signal
+import time
+
+import servers
+
+CASES = 4  # for each kind, so that they run side by side
+
+
+def killed(scene, kind, part, kills):
+    scene.fill()
+    if kind == "local":
+        scene.fleet = scene.folder / "local"
+        url = scene.fleet
+        scene.git("clone", "-q", scene.server / "fleet.git", url, at=None)
+    else:
+        url = f"file://{scene.fleet}" if kind == "file" else servers.daemon(scene)
+    chance = random.Random(f"{kind} {part}")
+    expected = {}  # replicas -> id of the tree
+    lengths = []
+    for replicas in (2, 1, 2, 1):  # what a run takes, and what it makes
+        scene.blueprint(replicas=replicas)
+        done = scene.apply(url)
+        scene.check(done.code == 0, f"before: {done.text}")
+        lengths.append(done.seconds)
+        expected[replicas] = scene.git("rev-parse", "main^{tree}").strip()
+    longest = sorted(lengths)[1] * 1.2
+    ended, moved = 0, 0
+    for number in range(kills):
+        replicas = 2 if expected[1] == scene.git("rev-parse", "main^{tree}").strip() else 1
+        if kind != "local" and number % 5 == 4:
+            shutil.rmtree(scene.cache_home)  # the first fetch of a machine is killed, too
+        scene.blueprint(replicas=replicas)
+        old = scene.tip()
+        child = scene.start("apply", "lab.yaml", "--repo", url)
+        time.sleep(chance.uniform(0, longest))
+        child.send_signal(signal.SIGKILL)
+        out, _ = child.communicate()
+        what = f"{kind} {part}.{number}"
+        scene.check(scene.wait_for(lambda: not scene.git_processes(), 10),
+                    f"{what}: left running: {scene.git_processes()}")
+        new = scene.tip()
+        if child.returncode == 0:
+            ended += 1
+        if new != old:
+            moved += 1
+            scene.check(scene.git("rev-parse", "main^{tree}").strip() == expected[replicas],
+                        f"{what}: another tree")
+            scene.check(scene.git("rev-parse", "main~1").strip() == old, f"{what}: another parent")
+        elif b"pushed " in out or b"committed " in out:
+            scene.check(False, f"{what}: said it was done, and it was not")
+        scene.sound(what)
+        if kind == "local":  # what Git leaves too when it is killed; its owner is dead
+            for lock in (scene.fleet / ".git").rglob("*.lock"):
+                if lock.name != "gpuctl.lock":
+                    lock.unlink()
+        done = scene.apply(url)
+        scene.check(done.code == 0, f"{what}: next run: {done.text}")
+        scene.check(scene.git("rev-parse", "main^{tree}").strip() == expected[replicas],
+                    f"{what}: next run made another tree")
+        if kind == "local" and new == old:
+            left = scene.git("status", "--porcelain").strip()
+            scene.check(not left, f"{what}: work tree: {left[:200]}")
+        if kind != "local":
+            scene.sound(f"{what}: copy", at=scene.caches()[0])
+    scene.check(kills < 20 or 0 < moved < kills, f"{kind}: {moved} of {kills} moved: no spread")
+
+
+def cases(options):
+    each = -(-options.kills // CASES)
+    return [(f"{kind} {part}", killed, kind, part, each)
+            for part in range(CASES) for kind in ("local", "file", "git")]
