@@ -11,9 +11,9 @@ namespace gpuctl::cli {
 namespace {
 
 constexpr int kLocalTries = 5;
-constexpr int kRemoteTries = 6;
+constexpr int kRemoteTries = 10;
 constexpr std::chrono::milliseconds kFirstPause{200};
-constexpr std::chrono::milliseconds kLongestPause{5000};
+constexpr std::chrono::milliseconds kLongestPause{2000};
 
 std::string short_id(const std::string& id) {
   constexpr std::size_t kShortId = 12;

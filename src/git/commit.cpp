@@ -24,31 +24,63 @@ std::string directory_text(const char* path) {
   return text;
 }
 
+// One try under the branch's lock: gives libgit2's code, GIT_EMODIFIED when the branch is not at
+// `tip` (nullptr: absent) any more.
+int swap_once(git_repository* repository, const std::string& name, const git_oid* tip,
+              const git_oid& commit, const std::string& reason, RepositoryLock& lock) {
+  Owned<git_transaction> transaction;
+  int code = git_transaction_new(Receive(transaction), repository);
+  if (code == 0) code = git_transaction_lock_ref(transaction.get(), name.c_str());
+  if (code != 0) return code;
+  lock.note_lock_file(name + ".lock", hex(commit));
+  git_oid now{};
+  code = git_reference_name_to_id(&now, repository, name.c_str());
+  if (code != 0 && code != GIT_ENOTFOUND) return code;
+  const bool there = code == 0;
+  if (there != (tip != nullptr) || (there && git_oid_equal(&now, tip) == 0)) return GIT_EMODIFIED;
+  code =
+      git_transaction_set_target(transaction.get(), name.c_str(), &commit, nullptr, reason.c_str());
+  return code == 0 ? git_transaction_commit(transaction.get()) : code;
+}
+
+// A branch `a` cannot be beside `a/b`. Refs that are packed show only in the list.
+bool check_neighbours(git_repository* repository, const std::string& branch, diag::Sink& sink) {
+  git_strarray names{};
+  const int code = git_reference_list(&names, repository);
+  const std::string own = "refs/heads/" + branch;
+  std::string in_the_way;
+  for (std::size_t i = 0; code == 0 && i < names.count; ++i) {
+    const std::string name = names.strings[i];
+    if (name.starts_with(own + "/") || own.starts_with(name + "/")) in_the_way = name;
+  }
+  git_strarray_dispose(&names);
+  if (code != 0) {
+    report(code, kDamaged, "cannot read the branches", sink);
+  } else if (!in_the_way.empty()) {
+    sink.error(kUnsafePath, diag::kNoOrigin,
+               "branch `" + branch + "` cannot be beside `" + in_the_way + "`")
+        .suggest("choose another name");
+  }
+  return code == 0 && in_the_way.empty();
+}
+
 // Moves the branch from `tip` (nullptr: it must not exist) to `commit`. `moved` when it is
 // elsewhere by now, however that came about.
 CommitStatus swap_branch(git_repository* repository, const CommitRequest& request,
                          const git_oid* tip, const git_oid& commit, std::chrono::milliseconds wait,
-                         diag::Sink& sink) {
+                         RepositoryLock& lock, diag::Sink& sink) {
+  if (tip == nullptr && !check_neighbours(repository, request.branch, sink)) {
+    return CommitStatus::failed;
+  }
   const std::string name = "refs/heads/" + request.branch;
   const std::string subject = request.message.substr(0, request.message.find('\n'));
-  const std::string reason =
-      (request.start.empty() && tip == nullptr ? "commit (initial): " : "commit: ") + subject;
-  // All zeroes stand for "no such branch": that is compared under the branch's lock, whereas the
-  // check of a creation without force is made before it is taken.
-  const git_oid absent{};
-  const git_oid* expected = tip == nullptr ? &absent : tip;
+  const bool initial = tip == nullptr && request.start.empty();
+  const std::string reason = (initial ? "commit (initial): " : "commit: ") + subject;
   const auto deadline = Clock::now() + wait;
   while (true) {
-    Owned<git_reference> reference;
-    const int code =
-        git_reference_create_matching(Receive(reference), repository, name.c_str(), &commit,
-                                      tip == nullptr ? 0 : 1, expected, reason.c_str());
+    const int code = swap_once(repository, name, tip, commit, reason, lock);
     if (code == 0) return CommitStatus::committed;
-    if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) return CommitStatus::moved;
-    if (code == GIT_EEXISTS) {
-      git_oid now{};
-      if (git_reference_name_to_id(&now, repository, name.c_str()) == 0) return CommitStatus::moved;
-    }
+    if (code == GIT_EMODIFIED) return CommitStatus::moved;
     if (code != GIT_ELOCKED || Clock::now() >= deadline) {
       if (code == GIT_ELOCKED) {
         const std::string file =
@@ -93,7 +125,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
 
   if (!check_links(repository, request.branch, sink)) return {};
   const std::string common = directory_text(git_repository_commondir(repository));
-  const auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
+  auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
   if (!lock) return {};
   const bool is_head = head_branch() == request.branch;
   std::vector<std::string> foreign = {common + "/refs/heads/" + request.branch + ".lock"};
@@ -140,7 +172,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
   const CommitStatus status =
       swap_branch(repository, request, now.empty() ? nullptr : git_commit_id(parent.get()), *id,
-                  state_->lock_wait, sink);
+                  state_->lock_wait, *lock, sink);
   if (status != CommitStatus::committed) return {status, ""};
   warn_when_signing_is_wanted(repository, sink);
   if (is_head && !is_bare()) update_work_tree(repository, written->applied, sink);

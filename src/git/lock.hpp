@@ -17,6 +17,7 @@ struct FileLock {
   base::FileDescriptor file;
   int error = 0;      // errno; EWOULDBLOCK: somebody else kept it for the whole time
   std::string owner;  // process id of whoever keeps it, when known
+  std::string left;   // what the last owner wrote
 
   explicit operator bool() const { return static_cast<bool>(file); }
 
@@ -27,16 +28,23 @@ struct FileLock {
 };
 
 /// An flock on `<git directory>/gpuctl.lock`: it ends with the process that holds it, however that
-/// dies.
+/// dies. Git's own lock on a branch does not: what a killed owner left of it is removed by the next
+/// one, when it is certain that it is ours.
 class RepositoryLock {
  public:
   /// Waits up to `wait` for another owner; then a diagnostic and nothing.
   static std::optional<RepositoryLock> acquire(const std::string& git_directory,
                                                std::chrono::milliseconds wait, diag::Sink& sink);
 
+  /// Notes that the lock file `file` (below the git directory), which exists and is empty, is ours,
+  /// and that `commit` (hex) is all that will be written to it.
+  void note_lock_file(const std::string& file, const std::string& commit);
+
  private:
-  explicit RepositoryLock(base::FileDescriptor file) : file_(std::move(file)) {}
+  RepositoryLock(base::FileDescriptor file, std::string git_directory)
+      : file_(std::move(file)), git_directory_(std::move(git_directory)) {}
   base::FileDescriptor file_;
+  std::string git_directory_;
 };
 
 /// Waits up to `wait` until none of `files` exists. False and a diagnostic that names the file and

@@ -1,9 +1,11 @@
 """Runs killed at random moments, as the system does it (SIGKILL): the branch is at the old or at the
 new commit, nothing is damaged, and the next run goes well."""
 
+import pathlib
 import random
 import shutil
 import signal
+import tempfile
 import time
 
 import servers
@@ -11,10 +13,33 @@ import servers
 CASES = 4  # for each kind, so that they run side by side
 
 
+def report_left_lock(scene, url, what):
+    """A lock of the index, or one of the branch from the very moment it was made, may be anybody's.
+    It is reported, with its name, and stays. Rare: a run holds the one for a few microseconds
+    without a note, the other for as long as the index takes to write."""
+    lock = next((path for path in (scene.fleet / ".git").rglob("*.lock")
+                 if path.name not in ["gpuctl.lock", *noted(scene)]), None)
+    if not lock:
+        return 0
+    done = scene.apply(url)
+    scene.check(done.code == 0 or "GPU0504" in done.codes and lock.name in done.stderr,
+                f"{what}: {lock.name}: {done.text}")
+    lock.unlink(missing_ok=True)
+    return 1
+
+
+def noted(scene):
+    """The lock file that the last run has noted as its own."""
+    text = (scene.fleet / ".git/gpuctl.lock").read_text().splitlines()
+    return [text[1].rsplit("/", 1)[-1]] if len(text) > 1 else []
+
+
 def killed(scene, kind, part, kills):
     scene.fill()
     if kind == "local":
-        scene.fleet = scene.folder / "local"
+        # On a disk, where syncing takes most of the time, so that locks are held for long.
+        disk = pathlib.Path(scene.stack.enter_context(tempfile.TemporaryDirectory(prefix="kill-")))
+        scene.fleet = disk / "local"
         url = scene.fleet
         scene.git("clone", "-q", scene.server / "fleet.git", url, at=None)
     else:
@@ -29,7 +54,7 @@ def killed(scene, kind, part, kills):
         lengths.append(done.seconds)
         expected[replicas] = scene.git("rev-parse", "main^{tree}").strip()
     longest = sorted(lengths)[1] * 1.2
-    ended, moved = 0, 0
+    moved, reported = 0, 0
     for number in range(kills):
         replicas = 2 if expected[1] == scene.git("rev-parse", "main^{tree}").strip() else 1
         if kind != "local" and number % 5 == 4:
@@ -44,8 +69,6 @@ def killed(scene, kind, part, kills):
         scene.check(scene.wait_for(lambda: not scene.git_processes(), 10),
                     f"{what}: left running: {scene.git_processes()}")
         new = scene.tip()
-        if child.returncode == 0:
-            ended += 1
         if new != old:
             moved += 1
             scene.check(scene.git("rev-parse", "main^{tree}").strip() == expected[replicas],
@@ -54,19 +77,19 @@ def killed(scene, kind, part, kills):
         elif b"pushed " in out or b"committed " in out:
             scene.check(False, f"{what}: said it was done, and it was not")
         scene.sound(what)
-        if kind == "local":  # what Git leaves too when it is killed; its owner is dead
-            for lock in (scene.fleet / ".git").rglob("*.lock"):
-                if lock.name != "gpuctl.lock":
-                    lock.unlink()
+        if kind == "local":
+            reported += report_left_lock(scene, url, what)
         done = scene.apply(url)
         scene.check(done.code == 0, f"{what}: next run: {done.text}")
         scene.check(scene.git("rev-parse", "main^{tree}").strip() == expected[replicas],
                     f"{what}: next run made another tree")
         if kind == "local" and new == old:
-            left = scene.git("status", "--porcelain").strip()
-            scene.check(not left, f"{what}: work tree: {left[:200]}")
+            left = [line for line in scene.git("status", "--porcelain").splitlines()
+                    if "/.gpuctl-tmp-" not in line]
+            scene.check(not left, f"{what}: work tree: {left[:3]}")
         if kind != "local":
             scene.sound(f"{what}: copy", at=scene.caches()[0])
+    scene.check(reported <= 1, f"{kind}: {reported} lock files that could not be told from others'")
     scene.check(kills < 20 or 0 < moved < kills, f"{kind}: {moved} of {kills} moved: no spread")
 
 

@@ -210,7 +210,7 @@ TEST_F(CommitTest, ABranchBesideHeadLeavesTheWorkTreeAlone) {
   // A branch may not be named like the directory of another one.
   EXPECT_EQ(repository.commit({"side", "", "Side", {{"b", "2"}}}, sink).status,
             CommitStatus::failed);
-  EXPECT_TRUE(has(sink, kCannotWrite)) << codes(sink);
+  EXPECT_TRUE(has(sink, kUnsafePath, "cannot be beside")) << codes(sink);
 }
 
 TEST_F(CommitTest, ABranchThatIsAnotherNameIsRefused) {
