@@ -174,7 +174,7 @@ std::string_view code_of(std::string_view errors) {
 }
 
 std::vector<std::string> words_of(std::string_view errors, bool of_server) {
-  constexpr std::string_view kServer = "remote: ";
+  constexpr std::string_view kPrefix = "remote: ";
   std::vector<std::string> lines;
   for (std::string_view line : base::split(errors, '\n')) {
     // Progress is overwritten on a terminal: only the last state is of interest.
@@ -182,8 +182,8 @@ std::vector<std::string> words_of(std::string_view errors, bool of_server) {
     if (const std::size_t last = line.rfind('\r'); last != std::string_view::npos) {
       line.remove_prefix(last + 1);
     }
-    if (of_server && !line.starts_with(kServer)) continue;
-    if (line.starts_with(kServer)) line.remove_prefix(kServer.size());
+    if (of_server && !line.starts_with(kPrefix)) continue;
+    if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
     if (line.find_first_not_of(" \t@!*=#-") == std::string_view::npos) continue;  // only a rule
     lines.push_back(one_line(line));
   }

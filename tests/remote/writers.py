@@ -46,7 +46,7 @@ def many_writers(scene, kind):
     late = [done for done in results if done.codes == ["GPU0523"]]
     scene.check(len(good) + len(late) == len(results),
                 f"other ends: {[d.text for d in results if d.code and d.codes != ['GPU0523']][:1]}")
-    # Each is allowed six attempts; that somebody loses them all must be rare.
+    # Each is allowed ten attempts; that somebody loses them all must be rare.
     scene.check(len(late) <= len(results) // 20, f"{len(late)} of {len(results)} gave up")
     ids = scene.git("rev-list", "main").split()
     for done in good:
