@@ -43,7 +43,8 @@ int swap_once(git_repository* repository, const std::string& name, const git_oid
   return code == 0 ? git_transaction_commit(transaction.get()) : code;
 }
 
-// A branch `a` cannot be beside `a/b`. Refs that are packed show only in the list.
+// A branch `a` cannot be beside `a/b`. Refs that are packed show only in the list; where that cannot
+// be read, nothing is to be added.
 bool check_neighbours(git_repository* repository, const std::string& branch, diag::Sink& sink) {
   git_strarray names{};
   const int code = git_reference_list(&names, repository);
@@ -69,9 +70,7 @@ bool check_neighbours(git_repository* repository, const std::string& branch, dia
 CommitStatus swap_branch(git_repository* repository, const CommitRequest& request,
                          const git_oid* tip, const git_oid& commit, std::chrono::milliseconds wait,
                          RepositoryLock& lock, diag::Sink& sink) {
-  if (tip == nullptr && !check_neighbours(repository, request.branch, sink)) {
-    return CommitStatus::failed;
-  }
+  if (!check_neighbours(repository, request.branch, sink)) return CommitStatus::failed;
   const std::string name = "refs/heads/" + request.branch;
   const std::string subject = request.message.substr(0, request.message.find('\n'));
   const bool initial = tip == nullptr && request.start.empty();
