@@ -43,8 +43,8 @@ int swap_once(git_repository* repository, const std::string& name, const git_oid
   return code == 0 ? git_transaction_commit(transaction.get()) : code;
 }
 
-// A branch `a` cannot be beside `a/b`. Refs that are packed show only in the list; where that cannot
-// be read, nothing is to be added.
+// A branch `a` cannot be beside `a/b`. Refs that are packed show only in the list; where that
+// cannot be read, nothing is to be added.
 bool check_neighbours(git_repository* repository, const std::string& branch, diag::Sink& sink) {
   git_strarray names{};
   const int code = git_reference_list(&names, repository);

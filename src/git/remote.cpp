@@ -239,18 +239,16 @@ PushStatus Remote::push(const Head& head, const std::string& commit, diag::Sink&
       break;
   }
   if (is_local_damage(ended.errors) && renew(sink)) return PushStatus::lost;
-  diag::Sink ignored;
   if (ended.how != base::Ended::How::late) {
     // The connection may have broken after the server had taken the commit.
+    diag::Sink ignored;
     const std::optional<Listed> listed = list(head.branch, ignored);
     if (listed && listed->tip == commit) return PushStatus::pushed;
-    if (listed) {
-      report_trouble(ended, "push to", address_, timeout_, sink);
-      return PushStatus::refused;
-    }
   }
   report_trouble(ended, "push to", address_, timeout_, sink);
-  return PushStatus::unknown;
+  const bool no_push = ended.how == base::Ended::How::not_started ||
+                       (ended.how == base::Ended::How::exited && !code_of(ended.errors).empty());
+  return no_push ? PushStatus::refused : PushStatus::unknown;
 }
 
 bool Remote::confirm(const std::string& branch, const std::string& commit, diag::Sink& sink) {
@@ -263,8 +261,8 @@ bool Remote::confirm(const std::string& branch, const std::string& commit, diag:
     if (head && cache_.repository().contains(head->tip, commit)) return true;
   }
   sink.error(kNotConfirmed, diag::kNoOrigin,
-             "`" + address_.shown + "` has said that it took the commit, and branch `" + branch +
-                 "` does not have it")
+             "`" + address_.shown + "` has said that it took the commit, and " +
+                 (listed ? "branch `" + branch + "` does not have it" : "cannot be asked again"))
       .suggest("look at the branch on the server; when it lacks the commit, run again");
   sink.take(std::move(trouble));
   return false;

@@ -43,7 +43,7 @@ def killed(scene, kind, part, kills):
         url = scene.fleet
         scene.git("clone", "-q", scene.server / "fleet.git", url, at=None)
     else:
-        url = f"file://{scene.fleet}" if kind == "file" else servers.daemon(scene)
+        url = servers.daemon(scene)
     chance = random.Random(f"{kind} {part}")
     expected = {}  # replicas -> id of the tree
     lengths = []
@@ -96,4 +96,4 @@ def killed(scene, kind, part, kills):
 def cases(options):
     each = -(-options.kills // CASES)
     return [(f"{kind} {part}", killed, kind, part, each)
-            for part in range(CASES) for kind in ("local", "file", "git")]
+            for part in range(CASES) for kind in ("local", "git")]

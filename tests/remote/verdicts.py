@@ -171,7 +171,7 @@ def breaks_off(scene, when):
     if when == "after":  # asked again, the server has it
         scene.accepted(done, when)
     else:
-        scene.refused(done, "GPU0527", when, ["git: "])
+        scene.refused(done, "GPU0527", when, ["git: ", "not known"])
         scene.check(scene.tip() == first, "the branch moved")
     scene.sound(when)
 
