@@ -55,7 +55,7 @@ std::optional<Remote> Remote::open(const Address& address, std::chrono::seconds 
   if (program.empty()) {
     sink.error(kGitProgram, diag::kNoOrigin, "there is no git program")
         .note("it carries the exchange with `" + address.shown + "`")
-        .suggest("install git 2.29 or newer");
+        .suggest("install git 2.31 or newer");
     return std::nullopt;
   }
   const auto deadline = std::chrono::steady_clock::now() + timeout;

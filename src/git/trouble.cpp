@@ -21,7 +21,7 @@ struct Known {
   std::string_view code;
 };
 
-// The first that is found counts: special before general. Texts of git 2.29 on, OpenSSH 8 on,
+// The first that is found counts: special before general. Texts of git 2.31 on, OpenSSH 8 on,
 // libcurl with OpenSSL and GnuTLS, and of forges that answer in words.
 constexpr std::array kKnown = {
     Known{"remote host identification has changed", kChangedHostKey},
@@ -101,7 +101,7 @@ constexpr std::array kAdvice = {
            "name; do not turn verification off"},
     Advice{kUnsupportedRepository, "use a repository with the object format `sha1`"},
     Advice{kForeignOwner, "if you trust it: `git config --global --add safe.directory PATH`"},
-    Advice{kGitProgram, "install git 2.29 or newer with https, and ssh (openssh-client)"},
+    Advice{kGitProgram, "install git 2.31 or newer with https, and ssh (openssh-client)"},
     Advice{kProtectedBranch, "give `--branch NAME` and open a pull request from that branch"},
     Advice{kPushRefused,
            "the server decides this: change what it objects to, or ask whoever runs it"},
@@ -212,7 +212,7 @@ void report_trouble(const base::Ended& ended, std::string_view doing, const Addr
     if (ended.how == How::not_started) {
       error.note(base::errno_text(ended.code));
     } else {
-      error.note("it does not know an option of git 2.29");
+      error.note("it does not know an option of git 2.31");
     }
     advise(kGitProgram, error);
     return;

@@ -266,7 +266,7 @@ def no_git(scene, kind):
     else:
         scene.tool("git", 'echo "error: unknown option" >&2\nexit 129\n')
         done = scene.apply(f"file://{scene.fleet}")
-    scene.refused(done, "GPU0524", kind, ["2.29"])
+    scene.refused(done, "GPU0524", kind, ["2.31"])
 
 
 def addresses(scene):

@@ -77,7 +77,7 @@ TEST(ReportTrouble, FallsBackToGitsOwnWords) {
 TEST(ReportTrouble, KnowsDeadlinesAndOldPrograms) {
   EXPECT_TRUE(has(trouble(How::late, 0, "x"), kDeadline, "within 7 s"));
   EXPECT_TRUE(has(trouble(How::late, 0, "x"), kDeadline, "--timeout"));
-  EXPECT_TRUE(has(trouble(How::exited, 129, "usage: git"), kGitProgram, "2.29"));
+  EXPECT_TRUE(has(trouble(How::exited, 129, "usage: git"), kGitProgram, "2.31"));
   EXPECT_TRUE(has(trouble(How::not_started, ENOENT, ""), kGitProgram, "No such file"));
 }
 
