@@ -200,8 +200,10 @@ class Scene:
             self.failures.append(what)
         return bool(holds)
 
-    def skip(self, why):
-        self.skipped.append(why)
+    def skip(self, why, missing=True):
+        """Leaves the case out: something is missing that can be installed, or the place does not
+        have it (not root)."""
+        self.skipped.append((why, missing))
 
     def sound(self, what, at=""):
         """git fsck has nothing to say but about objects that nothing uses."""
