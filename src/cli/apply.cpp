@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 
 #include "cli/apply_target.hpp"
@@ -62,18 +63,31 @@ class Apply {
     const std::vector<Result> results = run_all(options_.inputs.blueprints, request, knowledge_,
                                                 thread_count(options_.inputs.jobs));
     if (target_->recover(sink)) return git::CommitStatus::moved;
-    const bool good = show_results(results, options_.inputs.strict, report_);
-    show_withheld(results, report_);
-    if (!good || sink.has_errors()) return give_up(sink);
+    if (!good(results) || sink.has_errors()) return give_up(results, sink);
     std::vector<Planned> plans;
     for (const Result& result : results) plans.push_back(plan_cluster(result, start, sink));
     if (target_->recover(sink)) return git::CommitStatus::moved;
-    if (sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) return give_up(sink);
-    return commit(plans, sink);
+    if (sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
+      return give_up(results, sink);
+    }
+    return commit(results, plans, sink);
   }
 
-  git::CommitStatus give_up(const diag::Sink& sink) {
+  bool good(const std::vector<Result>& results) const {
+    return std::none_of(results.begin(), results.end(), [&](const Result& result) {
+      return result.sink.has_errors() || (options_.inputs.strict && result.sink.has_warnings());
+    });
+  }
+
+  // Once the attempt is known to be the last: the others would say the same.
+  void show(const std::vector<Result>& results, const diag::Sink& sink) {
+    show_results(results, options_.inputs.strict, report_);
+    show_withheld(results, report_);
     report_.show(sink, diag::Sources());
+  }
+
+  git::CommitStatus give_up(const std::vector<Result>& results, const diag::Sink& sink) {
+    show(results, sink);
     report_.say(target_->nothing_done());
     return git::CommitStatus::failed;
   }
@@ -99,7 +113,8 @@ class Apply {
     return planned;
   }
 
-  git::CommitStatus commit(const std::vector<Planned>& plans, diag::Sink& sink) {
+  git::CommitStatus commit(const std::vector<Result>& results, const std::vector<Planned>& plans,
+                           diag::Sink& sink) {
     git::CommitRequest wanted;
     wanted.branch = target_->head().branch;
     wanted.expected_parent = target_->head().tip;
@@ -116,13 +131,16 @@ class Apply {
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
     if (wanted.changes.empty()) {
+      show(results, sink);
       return print(printed, global_) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
     }
     wanted.message = message(plans);
     const git::CommitResult made = target_->commit(std::move(wanted), sink);
-    if (target_->recover(sink)) return git::CommitStatus::moved;
-    if (made.status == git::CommitStatus::failed) return give_up(sink);
-    report_.show(sink, diag::Sources());
+    if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
+      return git::CommitStatus::moved;
+    }
+    if (made.status == git::CommitStatus::failed) return give_up(results, sink);
+    show(results, sink);
     if (made.status == git::CommitStatus::committed) {
       printed += target_->done(made.id);
       if (!print(printed, global_)) return git::CommitStatus::failed;

@@ -79,6 +79,7 @@ exec {real} "$@"
         count.write_text("0")
         done = scene.apply(f"file://{scene.fleet}")
     scene.accepted(done, f"{times} times")
+    scene.check(done.stderr.count("note[GPU1501]") == 1, f"said several times: {done.stderr}")
     others = scene.git("log", "--format=%s", "main").count("other")
     scene.check(others == min(times, TRIES), f"{others} commits of others, not {times}")
     scene.check(not scene.git("rev-list", "--min-parents=2", "main"), "merges")
