@@ -220,6 +220,13 @@ std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at
 }
 
 PushStatus Remote::push(const Head& head, const std::string& commit, diag::Sink& sink) {
+  const PushStatus status = offer(head, commit, sink);
+  // The copy says what the server has. Where this fails, the next fetch does it.
+  if (status != PushStatus::pushed) cache_.repository().put_back(head.branch, head.tip);
+  return status;
+}
+
+PushStatus Remote::offer(const Head& head, const std::string& commit, diag::Sink& sink) {
   const std::string name = std::string(kBranches) + head.branch;
   // The lease makes it a compare-and-swap, also against a branch that went back meanwhile. It never
   // overwrites: the commit is a child of what the branch has to be at.

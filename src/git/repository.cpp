@@ -229,6 +229,16 @@ bool Repository::make_way(const std::string& branch, bool itself, diag::Sink& si
   return code == 0;
 }
 
+bool Repository::put_back(const std::string& branch, const std::string& commit) {
+  const std::string name = std::string(kBranches) + branch;
+  git_repository* repository = state_->handle.get();
+  if (commit.empty()) return git_reference_remove(repository, name.c_str()) == 0;
+  git_oid id{};
+  Owned<git_reference> reference;
+  return git_oid_fromstr(&id, commit.c_str()) == 0 &&
+         git_reference_create(Receive(reference), repository, name.c_str(), &id, 1, nullptr) == 0;
+}
+
 std::optional<std::string> Repository::read(const std::string& commit, const std::string& path,
                                             diag::Sink& sink) const {
   const Owned<git_tree> tree = tree_of(state_->handle.get(), commit, sink);

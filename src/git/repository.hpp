@@ -80,6 +80,9 @@ class Repository {
   /// Removes branches that cannot be beside `branch` (`a` beside `a/b`), with `itself` also the
   /// branch. Only for copies of other repositories.
   bool make_way(const std::string& branch, bool itself, diag::Sink& sink);
+  /// Sets `branch` back to a commit it had ("": removes it), after one that came to nothing. Only
+  /// for copies of other repositories; false when that cannot be done.
+  bool put_back(const std::string& branch, const std::string& commit);
 
   /// Content of a file in a commit's tree; nothing when absent. A directory, link or submodule in
   /// its place is GPU0508. Not UTF-8 checked.

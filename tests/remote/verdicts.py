@@ -29,6 +29,7 @@ def hook_refuses(scene, kind, hook):
     scene.check(len(done.stderr) < 12000, f"{len(done.stderr)} bytes of words")
     scene.check((scene.folder / "runs").read_text() == "run\n", "it was tried again")
     scene.check(scene.tip() == before, "the branch moved")
+    scene.check(scene.tip(at=scene.caches()[0]) == before, "the copy has the refused commit")
     path.unlink()
     scene.accepted(scene.apply(url), "after the hook is gone")
     scene.check(scene.git("rev-parse", "main~1").strip() == before, "the refused commit is in it")

@@ -256,6 +256,14 @@ TEST_F(CommitTest, MakesWayForABranch) {
   EXPECT_EQ(repository.tip("x", sink) + repository.tip("y/z", sink) + repository.tip("y/w/v", sink),
             "");
   EXPECT_EQ(repository.tip("main", sink), first);
+  const std::string second = commit(repository, {{"a", "2"}});
+  EXPECT_TRUE(repository.put_back("main", first));
+  EXPECT_EQ(repository.tip("main", sink), first);
+  EXPECT_TRUE(repository.put_back("main", second));
+  EXPECT_TRUE(repository.put_back("main", ""));
+  EXPECT_EQ(repository.tip("main", sink), "");
+  EXPECT_FALSE(repository.put_back("main", std::string(40, '1')));
+  EXPECT_TRUE(repository.put_back("main", second));
   EXPECT_TRUE(repository.make_way("main", true, sink));
   EXPECT_EQ(repository.resolve("refs/heads/main"), "");
   EXPECT_TRUE(sink.empty()) << codes(sink);
