@@ -5,22 +5,23 @@
 #include <mutex>
 #include <set>
 
+#include "cli/apply_target.hpp"
 #include "cli/batch.hpp"
 #include "cli/command.hpp"
 #include "cli/unchanged.hpp"
-#include "git/repository.hpp"
 #include "plan/plan.hpp"
 
 namespace gpuctl::cli {
 
 namespace {
 
-constexpr int kMostTries = 5;
+constexpr int kTimeout = 300;  // seconds
 
 struct ApplyOptions {
   BlueprintOptions inputs;
   std::string repository;
   std::string branch;
+  int timeout = kTimeout;
   bool take_over = false;
   bool full = false;
 };
@@ -47,24 +48,16 @@ class Apply {
       : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
 
   int run(Request request) {
-    const std::string first_branch = options_.branch.empty() ? "main" : options_.branch;
-    branch_ = first_branch;
-    // A repository is created when there is something to commit to it, not before.
-    if (!git::Repository::can_be_created(options_.repository)) {
-      diag::Sink sink;
-      repository_ = git::Repository::open(options_.repository, sink);
-      report_.show(sink, diag::Sources());
-      if (!repository_) return kFindings;
-      if (options_.branch.empty()) branch_ = repository_->head_branch();
-      if (branch_.empty()) branch_ = first_branch;
-    }
-    for (int attempt = 0; attempt < kMostTries; ++attempt) {
+    target_ = make_target(options_.repository, options_.branch,
+                          std::chrono::seconds(options_.timeout), report_);
+    if (!target_) return kFindings;
+    for (int attempt = 0; attempt < target_->most_tries(); ++attempt) {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
       return status == git::CommitStatus::failed ? kFindings : kOk;
     }
     diag::Sink moved;
-    git::report_moved(branch_, kMostTries, moved);
+    target_->report_lost(moved);
     report_.show(moved, diag::Sources());
     return kFindings;
   }
@@ -72,28 +65,30 @@ class Apply {
  private:
   git::CommitStatus attempt_once(Request request) {
     diag::Sink sink;
-    const std::string tip = repository_ ? repository_->tip(branch_, sink) : "";
-    if (sink.has_errors()) {
+    if (!target_->look(sink)) {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
     }
+    const std::string start = target_->head().start;
     // A repository handle is for one thread at a time.
     std::mutex one_at_a_time;
     request.earlier = [&](const std::string& path) -> std::optional<std::string> {
-      if (tip.empty()) return std::nullopt;
+      if (start.empty()) return std::nullopt;
       const std::lock_guard<std::mutex> guard(one_at_a_time);
-      return repository_->read(tip, path, sink);
+      return target_->repository()->read(start, path, sink);
     };
+    git::Repository* repository = target_->repository();
     std::vector<Planned> plans(options_.inputs.blueprints.size());
     std::vector<Finished> finished(plans.size());
     std::optional<Unchanged> unchanged;
-    if (repository_ && !request.crds) {
-      unchanged.emplace(repository_->git_directory(),
+    if (repository != nullptr && !request.crds) {
+      unchanged.emplace(repository->git_directory(),
                         identity_of(knowledge_, global_.format + " " + report_.colouring() +
                                                     (options_.take_over ? " take over" : "")));
     }
-    if (unchanged && !full_ && !tip.empty())
-      find_unchanged(*unchanged, request, tip, plans, finished);
+    if (unchanged && !full_ && !start.empty()) {
+      find_unchanged(*unchanged, request, start, plans, finished);
+    }
     std::vector<std::string> blueprints;
     std::vector<std::size_t> positions;  // of them among all
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -102,52 +97,62 @@ class Apply {
       blueprints.push_back(options_.inputs.blueprints[i]);
     }
     std::optional<git::NewObjects> objects;
-    if (repository_ && repository_->is_bare() && blueprints.size() >= kStreamFrom) {
-      objects = repository_->new_objects(sink);
+    if (repository != nullptr && repository->is_bare() && blueprints.size() >= kStreamFrom) {
+      objects = repository->new_objects(sink);
     }
     std::atomic<bool> failed = sink.has_errors();
     const Consume consume = [&](std::size_t index, Result& result) {
       Planned& planned = plans[positions[index]];
       planned = {};
       if (result.sink.has_errors()) failed = true;
-      if (!failed) plan_cluster(result, tip, one_at_a_time, objects, planned);
+      if (!failed) plan_cluster(result, start, one_at_a_time, objects, planned);
       if (planned.findings.has_errors()) failed = true;
     };
-    std::vector<Finished> clusters = run_all(blueprints, request, knowledge_,
-                                             thread_count(options_.inputs.jobs), report_, consume);
-    if (holds_known(clusters, plans)) {
+    std::vector<Finished> made = run_all(blueprints, request, knowledge_,
+                                         thread_count(options_.inputs.jobs), report_, consume);
+    if (holds_known(made, plans)) {
       full_ = true;
       return attempt_once(request);
     }
-    for (std::size_t i = 0; i < clusters.size(); ++i) {
-      finished[positions[i]] = std::move(clusters[i]);
-    }
-    const bool good = show_all(finished, options_.inputs.strict, report_) && !sink.has_errors();
+    for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
+    return conclude(finished, plans, objects, unchanged, sink);
+  }
+
+  // All clusters are planned: commits, unless one of them or the repository has a fault.
+  git::CommitStatus conclude(const std::vector<Finished>& finished, std::vector<Planned>& plans,
+                             std::optional<git::NewObjects>& objects,
+                             std::optional<Unchanged>& unchanged, diag::Sink& sink) {
+    const bool good = !sink.has_errors() &&
+                      std::all_of(finished.begin(), finished.end(), [&](const Finished& cluster) {
+                        return cluster.accepted(options_.inputs.strict);
+                      });
     for (Planned& planned : plans) {
       if (good) sink.take(std::move(planned.findings));
     }
+    if (target_->recover(sink)) return git::CommitStatus::moved;
     if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
-      report_.show(sink, diag::Sources());
-      report_.say("nothing was committed");
-      return git::CommitStatus::failed;
+      return give_up(finished, sink);
     }
-    const git::CommitStatus status = commit(plans, tip, objects, sink);
+    std::string commit_id = target_->head().start;
+    const git::CommitStatus status = commit(finished, plans, objects, commit_id, sink);
     if (objects && status != git::CommitStatus::committed) objects->take_back();
     const bool done =
         status == git::CommitStatus::committed || status == git::CommitStatus::unchanged;
-    if (unchanged && done) record_unchanged(*unchanged, plans, finished);
+    if (unchanged && done) record_unchanged(*unchanged, plans, finished, commit_id);
     return status;
   }
 
   // Marks the clusters that need no run. None when two blueprints are for one cluster, so that this
   // is found.
-  void find_unchanged(const Unchanged& unchanged, const Request& request, const std::string& tip,
+  void find_unchanged(const Unchanged& unchanged, const Request& request, const std::string& start,
                       std::vector<Planned>& plans, std::vector<Finished>& finished) const {
     diag::Sink unread;  // a full run says what is wrong
     std::set<std::string> seen;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       auto known = unchanged.find(options_.inputs.blueprints[i], request.facts_file);
-      if (!known || repository_->tree_id(tip, known->directory, unread) != known->tree) continue;
+      if (!known) continue;
+      const std::string tree = target_->repository()->tree_id(start, known->directory, unread);
+      if (tree != known->tree) continue;
       plans[i].cluster = known->directory.substr(kClusters.size());
       plans[i].known = true;
       finished[i] = std::move(known->finished);
@@ -169,28 +174,39 @@ class Apply {
   }
 
   void record_unchanged(Unchanged& unchanged, const std::vector<Planned>& plans,
-                        const std::vector<Finished>& finished) const {
+                        const std::vector<Finished>& finished, const std::string& commit_id) const {
+    if (commit_id.empty() || target_->repository() == nullptr) return;
     diag::Sink unread;
-    const std::string now = repository_->tip(branch_, unread);
-    if (now.empty()) return;
     for (std::size_t i = 0; i < plans.size(); ++i) {
       if (plans[i].known) continue;
       const std::string directory = std::string(kClusters) + plans[i].cluster;
-      const std::string tree = repository_->tree_id(now, directory, unread);
+      const std::string tree = target_->repository()->tree_id(commit_id, directory, unread);
       if (!tree.empty()) unchanged.record(plans[i].inputs, directory, tree, finished[i]);
     }
     unchanged.save();
   }
 
-  void plan_cluster(Result& result, const std::string& tip, std::mutex& one_at_a_time,
+  // Once the attempt is known to be the last: the others would say the same.
+  void show(const std::vector<Finished>& clusters, const diag::Sink& sink) {
+    show_all(clusters, options_.inputs.strict, report_);
+    report_.show(sink, diag::Sources());
+  }
+
+  git::CommitStatus give_up(const std::vector<Finished>& clusters, const diag::Sink& sink) {
+    show(clusters, sink);
+    report_.say(target_->nothing_done());
+    return git::CommitStatus::failed;
+  }
+
+  void plan_cluster(Result& result, const std::string& start, std::mutex& one_at_a_time,
                     std::optional<git::NewObjects>& objects, Planned& planned) {
     planned.cluster = result.blueprint->stage + "/" + result.blueprint->name;
     const std::string& directory = result.files.directory;
     const std::string prefix = directory + "/";
     std::map<std::string, std::string> blobs;
-    if (!tip.empty()) {
+    if (!start.empty()) {
       const std::lock_guard<std::mutex> guard(one_at_a_time);
-      blobs = repository_->list(tip, directory, planned.findings);
+      blobs = target_->repository()->list(start, directory, planned.findings);
     }
     plan::Present present;
     present.same = [&](const std::string& path, const std::string& content) {
@@ -200,7 +216,7 @@ class Apply {
     present.read = [&](const std::string& path) -> std::optional<std::string> {
       if (!blobs.contains(prefix + path)) return std::nullopt;
       const std::lock_guard<std::mutex> guard(one_at_a_time);
-      return repository_->read(tip, prefix + path, planned.findings);
+      return target_->repository()->read(start, prefix + path, planned.findings);
     };
     planned.changes =
         plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
@@ -229,41 +245,35 @@ class Apply {
     }
   }
 
-  git::CommitStatus commit(std::vector<Planned>& plans, const std::string& tip,
-                           std::optional<git::NewObjects>& objects, diag::Sink& sink) {
+  git::CommitStatus commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
+                           std::optional<git::NewObjects>& objects, std::string& commit_id,
+                           diag::Sink& sink) {
     git::CommitRequest wanted;
-    wanted.branch = branch_;
-    wanted.expected_parent = tip;
+    wanted.branch = target_->head().branch;
+    wanted.expected_parent = target_->head().tip;
+    wanted.start = target_->head().start;
     for (Planned& planned : plans) {
       std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
     }
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
     if (wanted.changes.empty()) {
+      show(clusters, sink);
       return print(printed, global_) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
     }
     wanted.message = message(plans);
-    bool created = false;
-    if (!repository_) {
-      repository_ = git::Repository::open_or_create(options_.repository, branch_, created, sink);
-    }
     git::CommitResult made;
-    if (repository_ && (!objects || objects->finish(sink))) {
-      made = repository_->commit(wanted, sink);
+    if (!objects || objects->finish(sink)) made = target_->commit(std::move(wanted), sink);
+    if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
+      return git::CommitStatus::moved;
     }
-    if (created && made.status == git::CommitStatus::failed) {
-      repository_->take_back_creation();
-      repository_.reset();
-    }
-    report_.show(sink, diag::Sources());
+    if (made.status == git::CommitStatus::failed) return give_up(clusters, sink);
+    show(clusters, sink);
     if (made.status == git::CommitStatus::committed) {
-      constexpr std::size_t kShortId = 12;
-      if (created) report_.say("created the repository " + shown(options_.repository));
-      printed += "committed " + made.id.substr(0, kShortId) + " to " + branch_ + " of " +
-                 shown(options_.repository) + "\n";
+      commit_id = made.id;
+      printed += target_->done(made.id);
       if (!print(printed, global_)) return git::CommitStatus::failed;
     }
-    if (made.status == git::CommitStatus::failed) report_.say("nothing was committed");
     return made.status;
   }
 
@@ -307,8 +317,7 @@ class Apply {
   const GlobalOptions& global_;
   Knowledge& knowledge_;
   Report& report_;
-  std::optional<git::Repository> repository_;
-  std::string branch_;
+  std::unique_ptr<Target> target_;
   bool full_ = options_.full;
 };
 
@@ -327,13 +336,22 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   CLI::App* command = app.add_subcommand("apply", "Commit the manifests of blueprints to Git");
   auto options = std::make_shared<ApplyOptions>();
   options->inputs.add_to(*command);
-  command->add_option("--repo", options->repository, "Git repository; created when absent")
+  command
+      ->add_option("--repo", options->repository,
+                   "Git repository: a directory, created when absent, or an address "
+                   "(ssh://, https://, http://, git://, file://, user@host:path) to push to")
       ->required()
-      ->type_name("PATH");
+      ->type_name("PATH|URL");
   command
       ->add_option("--branch", options->branch,
-                   "Branch to commit to (default: the one HEAD names; `main` in a new repository)")
+                   "Branch to commit to (default: the one HEAD names; `main` in a new repository); "
+                   "a new one starts where HEAD is")
       ->type_name("NAME");
+  command
+      ->add_option("--timeout", options->timeout,
+                   "Seconds that all exchanges with a server may take together")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
   command->add_flag("--take-over", options->take_over,
                     "Overwrite files that were edited by hand or are not ours");
   command->add_flag("--full", options->full,
@@ -342,9 +360,14 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   command->footer(
       "All clusters go into one commit. When nothing changes, no commit is made. The branch moves\n"
       "only if it is still where the plan was made; otherwise the plan is made again.\n\n"
+      "An address is fetched into a copy below ~/.cache/gpuctl, and the commit is pushed, never\n"
+      "forced. The git program does that: your ssh configuration, known hosts, credential helpers\n"
+      "and proxies hold, and nothing asks on the terminal. Passwords do not belong into "
+      "addresses.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
-      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n");
+      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n"
+      "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n");
   command->callback([options, &global, &exit_code] { exit_code = run_apply(*options, global); });
 }
 

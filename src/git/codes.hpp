@@ -16,5 +16,23 @@ inline constexpr std::string_view kUnsafePath = "GPU0508";
 inline constexpr std::string_view kWorkTreeNotUpdated = "GPU0509";  // warning
 inline constexpr std::string_view kBadIdentity = "GPU0510";
 inline constexpr std::string_view kUnsignedCommit = "GPU0511";  // warning
+// Repositories elsewhere.
+inline constexpr std::string_view kBadAddress = "GPU0512";
+inline constexpr std::string_view kPasswordInAddress = "GPU0513";
+inline constexpr std::string_view kUnknownHostKey = "GPU0514";
+inline constexpr std::string_view kChangedHostKey = "GPU0515";
+inline constexpr std::string_view kNotAllowed = "GPU0516";
+inline constexpr std::string_view kRemoteNotFound = "GPU0517";
+inline constexpr std::string_view kUnreachable = "GPU0518";
+inline constexpr std::string_view kCertificate = "GPU0519";
+inline constexpr std::string_view kDeadline = "GPU0520";
+inline constexpr std::string_view kPushRefused = "GPU0521";
+inline constexpr std::string_view kProtectedBranch = "GPU0522";
+inline constexpr std::string_view kPushLost = "GPU0523";
+inline constexpr std::string_view kGitProgram = "GPU0524";
+inline constexpr std::string_view kCacheLocked = "GPU0525";
+inline constexpr std::string_view kCacheUnusable = "GPU0526";
+inline constexpr std::string_view kTransport = "GPU0527";
+inline constexpr std::string_view kNotConfirmed = "GPU0528";
 
 }  // namespace gpuctl::git

@@ -24,30 +24,62 @@ std::string directory_text(const char* path) {
   return text;
 }
 
-// Moves the branch from `parent` (nullptr: it must not exist) to `commit`. `moved` when it is
+// One try under the branch's lock: gives libgit2's code, GIT_EMODIFIED when the branch is not at
+// `tip` (nullptr: absent) any more.
+int swap_once(git_repository* repository, const std::string& name, const git_oid* tip,
+              const git_oid& commit, const std::string& reason, RepositoryLock& lock) {
+  Owned<git_transaction> transaction;
+  int code = git_transaction_new(Receive(transaction), repository);
+  if (code == 0) code = git_transaction_lock_ref(transaction.get(), name.c_str());
+  if (code != 0) return code;
+  lock.note_lock_file(name + ".lock", hex(commit));
+  git_oid now{};
+  code = git_reference_name_to_id(&now, repository, name.c_str());
+  if (code != 0 && code != GIT_ENOTFOUND) return code;
+  const bool there = code == 0;
+  if (there != (tip != nullptr) || (there && git_oid_equal(&now, tip) == 0)) return GIT_EMODIFIED;
+  code =
+      git_transaction_set_target(transaction.get(), name.c_str(), &commit, nullptr, reason.c_str());
+  return code == 0 ? git_transaction_commit(transaction.get()) : code;
+}
+
+// A branch `a` cannot be beside `a/b`. Refs that are packed show only in the list; where that
+// cannot be read, nothing is to be added.
+bool check_neighbours(git_repository* repository, const std::string& branch, diag::Sink& sink) {
+  git_strarray names{};
+  const int code = git_reference_list(&names, repository);
+  const std::string own = "refs/heads/" + branch;
+  std::string in_the_way;
+  for (std::size_t i = 0; code == 0 && i < names.count; ++i) {
+    const std::string name = names.strings[i];
+    if (name.starts_with(own + "/") || own.starts_with(name + "/")) in_the_way = name;
+  }
+  git_strarray_dispose(&names);
+  if (code != 0) {
+    report(code, kDamaged, "cannot read the branches", sink);
+  } else if (!in_the_way.empty()) {
+    sink.error(kUnsafePath, diag::kNoOrigin,
+               "branch `" + branch + "` cannot be beside `" + in_the_way + "`")
+        .suggest("choose another name");
+  }
+  return code == 0 && in_the_way.empty();
+}
+
+// Moves the branch from `tip` (nullptr: it must not exist) to `commit`. `moved` when it is
 // elsewhere by now, however that came about.
 CommitStatus swap_branch(git_repository* repository, const CommitRequest& request,
-                         const git_oid* parent, const git_oid& commit,
-                         std::chrono::milliseconds wait, diag::Sink& sink) {
+                         const git_oid* tip, const git_oid& commit, std::chrono::milliseconds wait,
+                         RepositoryLock& lock, diag::Sink& sink) {
+  if (!check_neighbours(repository, request.branch, sink)) return CommitStatus::failed;
   const std::string name = "refs/heads/" + request.branch;
   const std::string subject = request.message.substr(0, request.message.find('\n'));
-  const std::string reason = (parent == nullptr ? "commit (initial): " : "commit: ") + subject;
-  // All zeroes stand for "no such branch": that is compared under the branch's lock, whereas the
-  // check of a creation without force is made before it is taken.
-  const git_oid absent{};
-  const git_oid* expected = parent == nullptr ? &absent : parent;
+  const bool initial = tip == nullptr && request.start.empty();
+  const std::string reason = (initial ? "commit (initial): " : "commit: ") + subject;
   const auto deadline = Clock::now() + wait;
   while (true) {
-    Owned<git_reference> reference;
-    const int code =
-        git_reference_create_matching(Receive(reference), repository, name.c_str(), &commit,
-                                      parent == nullptr ? 0 : 1, expected, reason.c_str());
+    const int code = swap_once(repository, name, tip, commit, reason, lock);
     if (code == 0) return CommitStatus::committed;
-    if (code == GIT_EMODIFIED || code == GIT_ENOTFOUND) return CommitStatus::moved;
-    if (code == GIT_EEXISTS) {
-      git_oid now{};
-      if (git_reference_name_to_id(&now, repository, name.c_str()) == 0) return CommitStatus::moved;
-    }
+    if (code == GIT_EMODIFIED) return CommitStatus::moved;
     if (code != GIT_ELOCKED || Clock::now() >= deadline) {
       if (code == GIT_ELOCKED) {
         const std::string file =
@@ -92,7 +124,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
 
   if (!check_links(repository, request.branch, sink)) return {};
   const std::string common = directory_text(git_repository_commondir(repository));
-  const auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
+  auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
   if (!lock) return {};
   const bool is_head = head_branch() == request.branch;
   std::vector<std::string> foreign = {common + "/refs/heads/" + request.branch + ".lock"};
@@ -115,16 +147,17 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   // Handles from `store`: libgit2 refuses to mix objects of two repository handles.
   Owned<git_commit> parent;
   Owned<git_tree> old_tree;
-  if (!now.empty()) {
-    parent = commit_of(store, now, sink);
-    if (parent) old_tree = tree_of(store, now, sink);
+  const std::string base = now.empty() ? request.start : now;
+  if (!base.empty()) {
+    parent = commit_of(store, base, sink);
+    if (parent) old_tree = tree_of(store, base, sink);
     if (!old_tree) return {};
   }
   std::optional<WrittenTree> written = write_tree(store, old_tree.get(), *changes, sink);
   if (!written) return {};
   const bool same = old_tree ? git_oid_equal(&written->id, git_tree_id(old_tree.get())) != 0
                              : written->applied.empty();
-  if (same) return {CommitStatus::unchanged, now};
+  if (same) return {CommitStatus::unchanged, base};
 
   const std::optional<Identity> identity = identity_of(repository, sink);
   if (!identity) return {};
@@ -137,8 +170,8 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   // The reflog is written under this name.
   git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
   const CommitStatus status =
-      swap_branch(repository, request, parent ? git_commit_id(parent.get()) : nullptr, *id,
-                  state_->lock_wait, sink);
+      swap_branch(repository, request, now.empty() ? nullptr : git_commit_id(parent.get()), *id,
+                  state_->lock_wait, *lock, sink);
   if (status != CommitStatus::committed) return {status, ""};
   warn_when_signing_is_wanted(repository, sink);
   if (is_head && !is_bare()) update_work_tree(repository, written->applied, sink);

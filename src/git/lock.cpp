@@ -10,6 +10,7 @@
 #include <ctime>
 #include <thread>
 
+#include "base/path_check.hpp"
 #include "base/text.hpp"
 #include "git/codes.hpp"
 
@@ -19,6 +20,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr std::size_t kMostNote = 8192;
+constexpr auto kPatience = std::chrono::milliseconds(500);
 
 bool exists(const std::string& file) {
   struct stat status {};
@@ -35,52 +38,124 @@ std::string age_text(std::time_t seconds) {
   return plural(seconds / 86400, "day");
 }
 
-// The process id that the owner wrote; "" when there is none.
-std::string owner_of(int descriptor) {
-  std::string digits(20, '\0');
-  const ssize_t count = ::pread(descriptor, digits.data(), digits.size(), 0);
-  digits.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-  digits.resize(std::min(digits.find('\n'), digits.size()));
+// What the owner wrote: its process id, then perhaps a line about a lock file of Git.
+std::string text_of(int descriptor) {
+  std::string text(kMostNote, '\0');
+  const ssize_t count = ::pread(descriptor, text.data(), text.size(), 0);
+  text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  return text;
+}
+
+std::string owner_of(std::string_view text) {
+  const std::string digits(text.substr(0, text.find('\n')));
   return base::parse_integer(digits) ? digits : "";
 }
 
+std::string change_time(const struct stat& status) {
+  return std::to_string(status.st_ctim.tv_sec) + "." + std::to_string(status.st_ctim.tv_nsec);
+}
+
+// Removes the lock file that a note tells of: untouched since, or with our commit in it. Any other
+// file of that name is somebody else's.
+void remove_left_lock(const std::string& git_directory, std::string_view left) {
+  const std::size_t line = left.find('\n');
+  if (line == std::string_view::npos || !left.ends_with('\n')) return;
+  std::string_view note = left.substr(line + 1);
+  if (note.empty()) return;
+  note.remove_suffix(1);
+  const std::size_t first = note.find(' ');
+  const std::size_t second = note.find(' ', first + 1);
+  if (second == std::string_view::npos) return;
+  const std::string time(note.substr(0, first));
+  const std::string commit(note.substr(first + 1, second - first - 1));
+  const std::string name(note.substr(second + 1));
+  if (!name.starts_with("refs/heads/") || !name.ends_with(".lock") ||
+      !base::unsafe_path_reason(name).empty()) {
+    return;
+  }
+  const std::string path = git_directory + "/" + name;
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  bool ours = status.st_size == 0 && change_time(status) == time;
+  if (!ours) {
+    const auto content = base::read_file(path, kMostNote);
+    const auto* text = std::get_if<std::string>(&content);
+    ours = text != nullptr && *text == commit + "\n";
+  }
+  if (ours) ::unlink(path.c_str());
+}
+
 }  // namespace
+
+FileLock FileLock::acquire(const std::string& path, Clock::time_point deadline,
+                           const std::function<void(const std::string&)>& waiting) {
+  FileLock lock;
+  const auto say_at = Clock::now() + kPatience;
+  bool said = false;
+  while (true) {
+    base::FileDescriptor file(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
+    lock.error = file ? 0 : errno;
+    if (!file) return lock;
+    while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      lock.error = errno;
+      if (lock.error == EINTR) continue;
+      lock.owner = owner_of(text_of(file.get()));
+      if (lock.error != EWOULDBLOCK || Clock::now() >= deadline) return lock;
+      if (!said && Clock::now() >= say_at) {
+        waiting(lock.owner);
+        said = true;
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+    struct stat ours {};
+    struct stat there {};
+    if (::fstat(file.get(), &ours) != 0 || ::stat(path.c_str(), &there) != 0 ||
+        ours.st_ino != there.st_ino || ours.st_dev != there.st_dev) {
+      continue;  // removed while we waited: whoever comes now locks another file
+    }
+    lock.left = text_of(file.get());
+    // Only information for messages: a failure to write it changes nothing.
+    const std::string owner = std::to_string(::getpid()) + "\n";
+    [[maybe_unused]] const bool noted =
+        ::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), owner.data(), owner.size(), 0) > 0;
+    lock.error = 0;
+    lock.file = std::move(file);
+    return lock;
+  }
+}
 
 std::optional<RepositoryLock> RepositoryLock::acquire(const std::string& git_directory,
                                                       std::chrono::milliseconds wait,
                                                       diag::Sink& sink) {
   const std::string path = git_directory + "/gpuctl.lock";
-  base::FileDescriptor file(
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644));
-  if (!file) {
-    sink.error(kCannotWrite, diag::kNoOrigin, "cannot open the lock file `" + path + "`")
-        .note(base::errno_text(errno));
-    return std::nullopt;
+  FileLock lock = FileLock::acquire(path, Clock::now() + wait, [](const std::string&) {});
+  if (lock) {
+    remove_left_lock(git_directory, lock.left);
+    return RepositoryLock(std::move(lock.file), git_directory);
   }
-  const auto deadline = Clock::now() + wait;
-  while (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno == EINTR) continue;
-    if (errno != EWOULDBLOCK) {
-      sink.error(kCannotWrite, diag::kNoOrigin, "cannot lock `" + path + "`")
-          .note(base::errno_text(errno));
-      return std::nullopt;
-    }
-    if (Clock::now() >= deadline) {
-      diag::Diagnostic& diagnostic =
-          sink.error(kLocked, diag::kNoOrigin, "repository is locked by another run of gpuctl");
-      diagnostic.note("lock file: " + path);
-      const std::string owner = owner_of(file.get());
-      if (!owner.empty()) diagnostic.note("held by process " + owner);
-      diagnostic.suggest("wait for that run to end, then run again");
-      return std::nullopt;
-    }
-    std::this_thread::sleep_for(kPause);
+  if (lock.error == EWOULDBLOCK) {
+    diag::Diagnostic& diagnostic =
+        sink.error(kLocked, diag::kNoOrigin, "repository is locked by another run of gpuctl");
+    diagnostic.note("lock file: " + path);
+    if (!lock.owner.empty()) diagnostic.note("held by process " + lock.owner);
+    diagnostic.suggest("wait for that run to end, then run again");
+  } else {
+    sink.error(kCannotWrite, diag::kNoOrigin, "cannot lock `" + path + "`")
+        .note(base::errno_text(lock.error));
   }
-  // Only information for the message above: a failure to write it changes nothing.
-  const std::string owner = std::to_string(::getpid()) + "\n";
-  [[maybe_unused]] const bool noted =
-      ::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), owner.data(), owner.size(), 0) > 0;
-  return RepositoryLock(std::move(file));
+  return std::nullopt;
+}
+
+void RepositoryLock::note_lock_file(const std::string& file, const std::string& commit) {
+  struct stat status {};
+  if (::lstat((git_directory_ + "/" + file).c_str(), &status) != 0) return;
+  const std::string text =
+      std::to_string(::getpid()) + "\n" + change_time(status) + " " + commit + " " + file + "\n";
+  // Without the note the file would stay, and be reported, if we were killed now.
+  [[maybe_unused]] const bool noted = text.size() <= kMostNote &&
+                                      ::ftruncate(file_.get(), 0) == 0 &&
+                                      ::pwrite(file_.get(), text.data(), text.size(), 0) > 0;
 }
 
 void report_lock_file(const std::string& file, diag::Sink& sink) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,17 +12,39 @@
 
 namespace gpuctl::git {
 
+/// An flock on one file, which stays when it ends; it holds the process id of the last owner.
+struct FileLock {
+  base::FileDescriptor file;
+  int error = 0;      // errno; EWOULDBLOCK: somebody else kept it for the whole time
+  std::string owner;  // process id of whoever keeps it, when known
+  std::string left;   // what the last owner wrote
+
+  explicit operator bool() const { return static_cast<bool>(file); }
+
+  /// Waits until `deadline` for another owner. `waiting` is called once, when there is one for half
+  /// a second already. When the file was removed meanwhile, the new one counts.
+  static FileLock acquire(const std::string& path, std::chrono::steady_clock::time_point deadline,
+                          const std::function<void(const std::string& owner)>& waiting);
+};
+
 /// An flock on `<git directory>/gpuctl.lock`: it ends with the process that holds it, however that
-/// dies. The file stays; it holds the process id of the last owner.
+/// dies. Git's own lock on a branch does not: what a killed owner left of it is removed by the next
+/// one, when it is certain that it is ours.
 class RepositoryLock {
  public:
   /// Waits up to `wait` for another owner; then a diagnostic and nothing.
   static std::optional<RepositoryLock> acquire(const std::string& git_directory,
                                                std::chrono::milliseconds wait, diag::Sink& sink);
 
+  /// Notes that the lock file `file` (below the git directory), which exists and is empty, is ours,
+  /// and that `commit` (hex) is all that will be written to it.
+  void note_lock_file(const std::string& file, const std::string& commit);
+
  private:
-  explicit RepositoryLock(base::FileDescriptor file) : file_(std::move(file)) {}
+  RepositoryLock(base::FileDescriptor file, std::string git_directory)
+      : file_(std::move(file)), git_directory_(std::move(git_directory)) {}
   base::FileDescriptor file_;
+  std::string git_directory_;
 };
 
 /// Waits up to `wait` until none of `files` exists. False and a diagnostic that names the file and

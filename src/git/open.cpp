@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/file.hpp"
+#include "git/address.hpp"
 #include "git/codes.hpp"
 #include "git/lock.hpp"
 
@@ -26,13 +27,6 @@ diag::Diagnostic& refuse(std::string_view code, const std::string& path, const s
   return sink.error(code, diag::kNoOrigin, "`" + path + "` " + reason);
 }
 
-// `https://host/x` and `git@host:x` must not become directories of that name.
-bool is_address(const std::string& path) {
-  const std::size_t colon = path.find(':');
-  if (colon == std::string::npos || colon > path.find('/')) return false;
-  return path.compare(colon, 3, "://") == 0 || path.find('@') < colon;
-}
-
 // Only a directory of its own right may be a repository; a link could be redirected under us.
 bool check_place(const std::string& path, diag::Sink& sink) {
   if (path.empty() || path.find('\0') != std::string::npos) {
@@ -41,10 +35,7 @@ bool check_place(const std::string& path, diag::Sink& sink) {
   }
   if (is_address(path)) {
     refuse(kNotARepository, path, "is an address, not a directory", sink)
-        .suggest(
-            "give a clone of it on this machine and push from there; a directory of that name "
-            "is `./" +
-            path + "`");
+        .suggest("a directory of that name is `./" + path + "`");
     return false;
   }
   std::string bare = path;

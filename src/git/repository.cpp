@@ -200,6 +200,46 @@ std::string Repository::tip(const std::string& branch, diag::Sink& sink) const {
   return hex(*target);
 }
 
+std::string Repository::resolve(const std::string& name) const {
+  git_oid id{};
+  return git_reference_name_to_id(&id, state_->handle.get(), name.c_str()) == 0 ? hex(id) : "";
+}
+
+bool Repository::contains(const std::string& tip, const std::string& commit) const {
+  git_oid above{};
+  git_oid below{};
+  return git_oid_fromstr(&above, tip.c_str()) == 0 &&
+         git_oid_fromstr(&below, commit.c_str()) == 0 &&
+         (git_oid_equal(&above, &below) != 0 ||
+          git_graph_descendant_of(state_->handle.get(), &above, &below) == 1);
+}
+
+bool Repository::make_way(const std::string& branch, bool itself, diag::Sink& sink) {
+  git_strarray names{};
+  int code = git_reference_list(&names, state_->handle.get());
+  const std::string own = std::string(kBranches) + branch;
+  for (std::size_t i = 0; code == 0 && i < names.count; ++i) {
+    const std::string name = names.strings[i];
+    const bool in_the_way = name.starts_with(own + "/") || own.starts_with(name + "/");
+    if (in_the_way || (itself && name == own)) {
+      code = git_reference_remove(state_->handle.get(), name.c_str());
+    }
+  }
+  git_strarray_dispose(&names);
+  if (code != 0) report(code, kDamaged, "cannot make way for the branch `" + branch + "`", sink);
+  return code == 0;
+}
+
+bool Repository::put_back(const std::string& branch, const std::string& commit) {
+  const std::string name = std::string(kBranches) + branch;
+  git_repository* repository = state_->handle.get();
+  if (commit.empty()) return git_reference_remove(repository, name.c_str()) == 0;
+  git_oid id{};
+  Owned<git_reference> reference;
+  return git_oid_fromstr(&id, commit.c_str()) == 0 &&
+         git_reference_create(Receive(reference), repository, name.c_str(), &id, 1, nullptr) == 0;
+}
+
 std::optional<std::string> Repository::read(const std::string& commit, const std::string& path,
                                             diag::Sink& sink) const {
   const Owned<git_tree> tree = tree_of(state_->handle.get(), commit, sink);

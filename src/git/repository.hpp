@@ -33,6 +33,7 @@ struct CommitRequest {
   std::string expected_parent;  // hex id the branch must still have; empty: must not exist
   std::string message;          // subject, blank line, body
   std::vector<Change> changes;  // distinct paths
+  std::string start = {};       // hex id of the commit that a new branch goes on from; empty: none
 };
 
 enum class CommitStatus { committed, unchanged, moved, failed };
@@ -78,6 +79,17 @@ class Repository {
   /// Hex commit id of a branch; empty when it does not exist.
   std::string tip(const std::string& branch, diag::Sink& sink) const;
 
+  /// Hex commit id that a full name (`HEAD`, `refs/...`) leads to; empty when there is none.
+  std::string resolve(const std::string& name) const;
+  /// True when `commit` is `tip` or one of its ancestors.
+  bool contains(const std::string& tip, const std::string& commit) const;
+  /// Removes branches that cannot be beside `branch` (`a` beside `a/b`), with `itself` also the
+  /// branch. Only for copies of other repositories.
+  bool make_way(const std::string& branch, bool itself, diag::Sink& sink);
+  /// Sets `branch` back to a commit it had ("": removes it), after one that came to nothing. Only
+  /// for copies of other repositories; false when that cannot be done.
+  bool put_back(const std::string& branch, const std::string& commit);
+
   /// Content of a file in a commit's tree; nothing when absent. A directory, link or submodule in
   /// its place is GPU0508. Not UTF-8 checked.
   std::optional<std::string> read(const std::string& commit, const std::string& path,
@@ -100,10 +112,11 @@ class Repository {
 
   /// Writes blobs and the changed trees, fsyncs them, and moves the branch by compare-and-swap.
   /// `unchanged` when the tree would be the same; `moved` when the branch is not at
-  /// expected_parent any more. A work tree whose HEAD is this branch is brought along for the
-  /// changed paths when they are clean (otherwise a warning says how to update it); index included.
-  /// Author and committer come from git's own configuration and environment. Held off by an flock
-  /// on `gpuctl.lock` in the git directory; lock files of others are waited for and never removed.
+  /// expected_parent any more. A branch that does not exist is made, with `start` as the parent. A
+  /// work tree whose HEAD is this branch is brought along for the changed paths when they are clean
+  /// (otherwise a warning says how to update it); index included. Author and committer come from
+  /// git's own configuration and environment. Held off by an flock on `gpuctl.lock` in the git
+  /// directory; lock files of others are waited for and never removed.
   CommitResult commit(const CommitRequest& request, diag::Sink& sink);
 
  private:

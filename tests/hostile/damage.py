@@ -173,16 +173,8 @@ def check_no_repository(scene, kind):
         if not pathlib.Path("/proc/self").exists():
             return scene.skip("no /proc here")
         repo, codes = pathlib.Path("/proc/gpuctl-repo"), ["GPU0506"]
-    elif kind == "address":
-        repo = "https://git.example.com/fleet.git"
-    elif kind == "ssh address":
-        repo = "git@git.example.com:fleet.git"
-    elif kind == "option":
-        repo = "ext::sh -c touch% x"
-        codes = ["GPU0501", "GPU0506"]
-        done = scene.run("apply", "lab.yaml", "--repo", repo)
-        scene.sane(done, kind)
-        return scene.check(not (scene.work / "x").exists(), "a shell was started")
+    elif kind == "remote helper":
+        repo, codes = "ext::sh -c touch% x", ["GPU0512"]
     elif kind == "empty name":
         repo = ""
     return declines(scene, kind, repo=repo, codes=codes, nobody=kind == "read-only parent")
@@ -211,8 +203,8 @@ def check_created_only_when_good(scene):
 
 NO_REPOSITORIES = ("file", "full directory", "link", "dangling link", "loop", "fifo",
                    "below a file", "inside of .git", "gitfile to nowhere", "gitfile of noise",
-                   "empty .git", "subdirectory", "read-only parent", "proc", "address",
-                   "ssh address", "option", "empty name")
+                   "empty .git", "subdirectory", "read-only parent", "proc",
+                   "remote helper", "empty name")
 ZERO = b"0" * 40 + b"\n"
 BROKEN_FILES = [
     ("HEAD", b""), ("HEAD", b"ref: refs/heads/../../x\n"), ("HEAD", b"ref: /etc/passwd\n"),

@@ -210,7 +210,7 @@ TEST_F(CommitTest, ABranchBesideHeadLeavesTheWorkTreeAlone) {
   // A branch may not be named like the directory of another one.
   EXPECT_EQ(repository.commit({"side", "", "Side", {{"b", "2"}}}, sink).status,
             CommitStatus::failed);
-  EXPECT_TRUE(has(sink, kCannotWrite)) << codes(sink);
+  EXPECT_TRUE(has(sink, kUnsafePath, "cannot be beside")) << codes(sink);
 }
 
 TEST_F(CommitTest, ABranchThatIsAnotherNameIsRefused) {
@@ -220,6 +220,53 @@ TEST_F(CommitTest, ABranchThatIsAnotherNameIsRefused) {
   diag::Sink sink;
   EXPECT_EQ(repository.commit({"alias", "", "X", {{"a", "2"}}}, sink).status, CommitStatus::failed);
   EXPECT_TRUE(has(sink, kUnsupportedRepository, "refs/heads/main")) << codes(sink);
+}
+
+TEST_F(CommitTest, StartsANewBranchWhereItIsTold) {
+  Repository repository = make();
+  const std::string first = commit(repository, {{"a", "1"}, {"b", "1"}});
+  diag::Sink sink;
+  EXPECT_EQ(repository.resolve("HEAD"), first);
+  const CommitResult made = repository.commit({"side", "", "Side", {{"b", "2"}}, first}, sink);
+  ASSERT_EQ(made.status, CommitStatus::committed) << codes(sink);
+  EXPECT_EQ(content(repository, made.id), (Files{{"a", "1"}, {"b", "2"}}));
+  EXPECT_TRUE(repository.contains(made.id, first));
+  EXPECT_FALSE(repository.contains(first, made.id));
+  EXPECT_EQ(repository.tip("main", sink), first);
+  // No change makes no branch, and a branch that is there by now is not gone over.
+  EXPECT_EQ(repository.commit({"third", "", "m", {{"b", "1"}}, first}, sink).status,
+            CommitStatus::unchanged);
+  EXPECT_EQ(repository.tip("third", sink), "");
+  EXPECT_EQ(repository.commit({"side", "", "m", {{"b", "3"}}, first}, sink).status,
+            CommitStatus::moved);
+  expect_sound();
+}
+
+TEST_F(CommitTest, MakesWayForABranch) {
+  Repository repository = make("repo.git");
+  const std::string first = commit(repository, {{"a", "1"}});
+  diag::Sink sink;
+  for (const char* branch : {"x", "y/z", "y/w/v"}) {
+    EXPECT_EQ(repository.commit({branch, "", "m", {{"a", branch}}, first}, sink).status,
+              CommitStatus::committed);
+  }
+  EXPECT_TRUE(repository.make_way("x/deep", false, sink));
+  EXPECT_TRUE(repository.make_way("y", false, sink));
+  EXPECT_TRUE(repository.make_way("main", false, sink));
+  EXPECT_EQ(repository.tip("x", sink) + repository.tip("y/z", sink) + repository.tip("y/w/v", sink),
+            "");
+  EXPECT_EQ(repository.tip("main", sink), first);
+  const std::string second = commit(repository, {{"a", "2"}});
+  EXPECT_TRUE(repository.put_back("main", first));
+  EXPECT_EQ(repository.tip("main", sink), first);
+  EXPECT_TRUE(repository.put_back("main", second));
+  EXPECT_TRUE(repository.put_back("main", ""));
+  EXPECT_EQ(repository.tip("main", sink), "");
+  EXPECT_FALSE(repository.put_back("main", std::string(40, '1')));
+  EXPECT_TRUE(repository.put_back("main", second));
+  EXPECT_TRUE(repository.make_way("main", true, sink));
+  EXPECT_EQ(repository.resolve("refs/heads/main"), "");
+  EXPECT_TRUE(sink.empty()) << codes(sink);
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ TEST_F(OpenTest, RefusesLinks) {
 }
 
 TEST_F(OpenTest, RefusesAddresses) {
-  for (const std::string path : {"https://host/x.git", "git@host:x", "file:///tmp/x"}) {
+  for (const std::string path :
+       {"https://host/x.git", "git@host:x", "file:///tmp/x", "ext::x", "a:b@host:x"}) {
     EXPECT_TRUE(has(refused(path), kNotARepository, "address")) << path;
     EXPECT_FALSE(fs::exists(path));
   }

@@ -1,0 +1,286 @@
+#include "base/process.hpp"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+
+namespace gpuctl::base {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kGrace{1000};  // between SIGTERM and SIGKILL
+constexpr milliseconds kTick{50};     // how often its end is looked for, whatever is reported
+constexpr milliseconds kLinger{200};  // for the last words after its end
+constexpr int kCannotStart = 127;
+
+// Where one of our own streams is closed, a new descriptor may get its number, and must not keep
+// it.
+FileDescriptor above_streams(int descriptor) {
+  FileDescriptor given(descriptor);
+  if (descriptor > STDERR_FILENO) return given;
+  return FileDescriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+}
+
+struct Pipe {
+  FileDescriptor read;
+  FileDescriptor write;
+
+  bool open() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
+    read = above_streams(ends[0]);
+    write = above_streams(ends[1]);
+    return read && write;
+  }
+};
+
+// One stream of the program; what is over the limit is read, so that it cannot block, and dropped.
+struct Stream {
+  FileDescriptor* end = nullptr;
+  std::string* text = nullptr;
+
+  void take(std::size_t most) {
+    std::array<char, 16384> buffer{};
+    const ssize_t count = ::read(end->get(), buffer.data(), buffer.size());
+    if (count > 0) {
+      const std::size_t room = most - std::min(most, text->size());
+      text->append(buffer.data(), std::min(room, static_cast<std::size_t>(count)));
+    } else if (count == 0 || (errno != EINTR && errno != EAGAIN)) {
+      end->reset();
+    }
+  }
+};
+
+// Keeps the signals that end us from doing so while a program has to be ended first.
+class HeldSignals {
+ public:
+  HeldSignals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
+    held_ = ::pthread_sigmask(SIG_BLOCK, &set, &before_) == 0;
+    file_ = FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~HeldSignals() { release(); }
+  HeldSignals(const HeldSignals&) = delete;
+  HeldSignals& operator=(const HeldSignals&) = delete;
+
+  int descriptor() const { return file_.get(); }
+  const sigset_t& before() const { return before_; }
+
+  // The signal that waits; 0 when there is none.
+  int take() const {
+    signalfd_siginfo info{};
+    return ::read(file_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo)
+                                                                  : 0;
+  }
+  void release() {
+    if (held_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    held_ = false;
+  }
+
+ private:
+  sigset_t before_{};
+  FileDescriptor file_;
+  bool held_ = false;
+};
+
+std::vector<std::string> environment_of(const Process& process) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool changed = std::any_of(process.environment.begin(), process.environment.end(),
+                                     [&](const Setting& setting) { return setting.name == name; });
+    if (!changed) entries.emplace_back(text);
+  }
+  for (const Setting& setting : process.environment) {
+    if (setting.value) entries.push_back(setting.name + "=" + *setting.value);
+  }
+  return entries;
+}
+
+std::vector<char*> raw(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Runs in the child: only calls that are safe between fork and exec.
+[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
+                         int output, int errors, int report, const sigset_t& mask, pid_t parent) {
+  ::setsid();
+  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  const int nothing = ::open("/dev/null", O_RDWR);
+  if (::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
+      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0) {
+    // What we ignore for ourselves would be ignored by the program too.
+    ::signal(SIGPIPE, SIG_DFL);
+    ::signal(SIGXFSZ, SIG_DFL);
+    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+    ::execve(program, arguments, environment);
+  }
+  const int code = errno;
+  [[maybe_unused]] const ssize_t told = ::write(report, &code, sizeof code);
+  ::_exit(kCannotStart);
+}
+
+// A started program, until it is reaped.
+class Child {
+ public:
+  explicit Child(pid_t id) : id_(id) {}
+
+  bool ended() const { return ended_; }
+  int status() const { return status_; }
+
+  // Looks whether it has ended, or waits for that.
+  bool reap(bool wait) {
+    while (!ended_) {
+      const pid_t found = ::waitpid(id_, &status_, wait ? 0 : WNOHANG);
+      if (found == 0) return false;
+      if (found < 0 && errno == EINTR) continue;
+      ended_ = true;  // or somebody else has reaped it: its status is lost, and counts as a failure
+      if (found < 0) status_ = kCannotStart << 8;
+    }
+    return true;
+  }
+
+  // Its whole group, whether or not the first of it still lives.
+  void end() {
+    ::kill(-id_, SIGTERM);
+    const auto limit = Clock::now() + kGrace;
+    while (!reap(false) && Clock::now() < limit) ::poll(nullptr, 0, 10);
+    ::kill(-id_, SIGKILL);
+    reap(true);
+  }
+
+ private:
+  pid_t id_;
+  int status_ = 0;
+  bool ended_ = false;
+};
+
+int wait_time(Clock::time_point until) {
+  const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+  return static_cast<int>(std::clamp(left, milliseconds(0), kTick).count());
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name) {
+  const char* variable = std::getenv("PATH");  // NOLINT: nothing here sets the environment
+  for (const std::string_view directory : split(variable == nullptr ? "" : variable, ':')) {
+    if (!directory.starts_with('/')) continue;
+    std::string path = std::string(directory) + "/" + name;
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        ::access(path.c_str(), X_OK) == 0) {
+      return path;
+    }
+  }
+  return "";
+}
+
+Ended run_process(const Process& process) {
+  Ended result;
+  Pipe output;
+  Pipe errors;
+  Pipe report;  // closes at exec, or tells why there was none
+  if (!output.open() || !errors.open() || !report.open()) {
+    result.code = errno;
+    return result;
+  }
+  std::vector<std::string> words = {process.program};
+  words.insert(words.end(), process.arguments.begin(), process.arguments.end());
+  std::vector<std::string> settings = environment_of(process);
+  const std::vector<char*> arguments = raw(words);
+  const std::vector<char*> environment = raw(settings);
+
+  HeldSignals signals;
+  const pid_t parent = ::getpid();
+  const pid_t id = ::fork();
+  if (id < 0) {
+    result.code = errno;
+    return result;
+  }
+  if (id == 0) {
+    become(process.program.c_str(), arguments.data(), environment.data(), output.write.get(),
+           errors.write.get(), report.write.get(), signals.before(), parent);
+  }
+  Child child(id);
+  output.write.reset();
+  errors.write.reset();
+  report.write.reset();
+  // Becomes readable at its end. Without it (Linux before 5.3) the tick finds out.
+  const FileDescriptor end(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
+  ssize_t told = 0;
+  int code = 0;
+  do {
+    told = ::read(report.read.get(), &code, sizeof code);
+  } while (told < 0 && errno == EINTR);
+  if (told == sizeof code) {
+    child.reap(true);
+    result.code = code;
+    return result;
+  }
+
+  std::array<Stream, 2> streams = {Stream{&output.read, &result.output},
+                                   Stream{&errors.read, &result.errors}};
+  int signal = 0;
+  bool late = false;
+  Clock::time_point last_words = Clock::time_point::max();
+  while (*streams[0].end || *streams[1].end || !child.ended()) {
+    // An end that is reaped would be reported for ever.
+    std::array<pollfd, 4> polled = {pollfd{signals.descriptor(), POLLIN, 0},
+                                    pollfd{streams[0].end->get(), POLLIN, 0},
+                                    pollfd{streams[1].end->get(), POLLIN, 0},
+                                    pollfd{child.ended() ? -1 : end.get(), POLLIN, 0}};
+    ::poll(polled.data(), polled.size(), wait_time(std::min(process.deadline, last_words)));
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (*streams[i].end && polled[i + 1].revents != 0) streams[i].take(process.most_bytes);
+    }
+    signal = signals.take();
+    late = Clock::now() >= process.deadline && !child.reap(false);
+    if (signal != 0 || late) break;
+    if (child.reap(false) && last_words == Clock::time_point::max()) {
+      last_words = Clock::now() + kLinger;
+    }
+    if (Clock::now() >= last_words) break;
+  }
+  if (signal != 0 || late) child.end();
+  signals.release();
+  if (signal != 0) ::raise(signal);  // after which we are mostly no more
+
+  if (late) {
+    result.how = Ended::How::late;
+  } else if (WIFSIGNALED(child.status())) {
+    result.how = Ended::How::signalled;
+    result.code = WTERMSIG(child.status());
+  } else {
+    result.how = Ended::How::exited;
+    result.code = WEXITSTATUS(child.status());
+  }
+  return result;
+}
+
+}  // namespace gpuctl::base

@@ -1,0 +1,282 @@
+#include "git/remote.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/text.hpp"
+#include "git/codes.hpp"
+#include "git/state.hpp"
+
+namespace gpuctl::git {
+namespace {
+
+constexpr std::string_view kBranches = "refs/heads/";
+constexpr const char* kFirstBranch = "main";
+constexpr const char* kStart = "refs/gpuctl/start";
+
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT: nothing here sets the environment
+  return value == nullptr ? "" : value;
+}
+
+bool is_id(std::string_view text) {
+  return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// What may carry the exchange: nothing that runs programs, and what the user allows of the rest.
+std::string allowed_protocols(const std::string& scheme) {
+  const std::string given = variable("GIT_ALLOW_PROTOCOL");
+  const std::vector<std::string_view> own = base::split(given, ':');
+  std::vector<std::string> allowed;
+  for (const std::string_view protocol : {"file", "git", "http", "https", "ssh"}) {
+    if (protocol == "http" && scheme == "https") continue;  // no way down by a redirect
+    if (given.empty() || std::find(own.begin(), own.end(), protocol) != own.end()) {
+      allowed.emplace_back(protocol);
+    }
+  }
+  return base::join(allowed, ":");
+}
+
+// The git program cannot read what is to be pushed.
+bool is_local_damage(const std::string& errors) {
+  for (const char* words : {"pack-objects died", "bad object", "unable to read", "is corrupt",
+                            "cannot be accessed", "inflate"}) {
+    if (errors.find(words) != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::optional<Remote> Remote::open(const Address& address, std::chrono::seconds timeout,
+                                   const Cache::Say& say, diag::Sink& sink) {
+  const std::string program = base::find_program("git");
+  if (program.empty()) {
+    sink.error(kGitProgram, diag::kNoOrigin, "there is no git program")
+        .note("it carries the exchange with `" + address.shown + "`")
+        .suggest("install git 2.31 or newer");
+    return std::nullopt;
+  }
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  std::optional<Cache> cache = Cache::open(address, deadline, say, sink);
+  if (!cache) return std::nullopt;
+  Remote remote(address, timeout, std::move(*cache), program);
+  remote.deadline_ = deadline;
+  remote.prepare_environment();
+  return remote;
+}
+
+base::Ended Remote::git(const std::vector<std::string>& arguments) const {
+  base::Process process;
+  process.program = program_;
+  process.arguments = {"--git-dir=" + cache_.directory(),
+                       "-c",
+                       "core.hooksPath=/dev/null",
+                       "-c",
+                       "core.fsmonitor=false",
+                       "-c",
+                       "gc.autoDetach=false"};
+  process.arguments.insert(process.arguments.end(), arguments.begin(), arguments.end());
+  process.environment = environment_;
+  process.deadline = deadline_;
+  return base::run_process(process);
+}
+
+void Remote::prepare_environment() {
+  // Where we work is ours to say; tracing would mix with what git says, and may hold secrets.
+  for (const char* name : {"GIT_DIR",
+                           "GIT_WORK_TREE",
+                           "GIT_COMMON_DIR",
+                           "GIT_INDEX_FILE",
+                           "GIT_OBJECT_DIRECTORY",
+                           "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                           "GIT_NAMESPACE",
+                           "GIT_GRAFT_FILE",
+                           "GIT_SHALLOW_FILE",
+                           "GIT_PREFIX",
+                           "GIT_REPLACE_REF_BASE",
+                           "GIT_QUARANTINE_PATH",
+                           "GIT_CONFIG",
+                           "GIT_DEFAULT_HASH",
+                           "GIT_TRACE",
+                           "GIT_TRACE2",
+                           "GIT_TRACE2_EVENT",
+                           "GIT_TRACE2_PERF",
+                           "GIT_TRACE_CURL",
+                           "GIT_TRACE_PACKET",
+                           "GIT_TRACE_SETUP",
+                           "GIT_CURL_VERBOSE",
+                           "GIT_TRACE_PERFORMANCE",
+                           "GIT_TRACE_PACK_ACCESS",
+                           "GIT_TRACE_PACKFILE",
+                           "GIT_TRACE_REFS",
+                           "GIT_PUSH_CERT",
+                           "LANGUAGE",
+                           "SSH_ASKPASS"}) {
+    environment_.push_back({name, std::nullopt});
+  }
+  environment_.push_back({"LC_ALL", "C"});
+  environment_.push_back({"GIT_TERMINAL_PROMPT", "0"});
+  environment_.push_back({"SSH_ASKPASS_REQUIRE", "never"});
+  environment_.push_back({"GIT_ALLOW_PROTOCOL", allowed_protocols(address_.scheme)});
+  if (!address_.user.empty()) {
+    // Not among the arguments: the user of an address may be a token.
+    const auto count = base::parse_integer(variable("GIT_CONFIG_COUNT")).value_or(0);
+    const std::string number = std::to_string(count);
+    environment_.push_back(
+        {"GIT_CONFIG_KEY_" + number, "credential." + address_.url + ".username"});
+    environment_.push_back({"GIT_CONFIG_VALUE_" + number, address_.user});
+    environment_.push_back({"GIT_CONFIG_COUNT", std::to_string(count + 1)});
+  }
+  if (address_.scheme == "ssh" && variable("GIT_SSH_COMMAND").empty() &&
+      variable("GIT_SSH").empty() && !git({"config", "--get", "core.sshCommand"}).good()) {
+    environment_.push_back({"GIT_SSH_COMMAND", "ssh -o BatchMode=yes"});
+  }
+}
+
+std::optional<Remote::Listed> Remote::list(const std::string& branch, diag::Sink& sink) const {
+  // Patterns match the ends of names; what else comes is left out below.
+  const std::string wanted = std::string(kBranches) + (branch.empty() ? kFirstBranch : branch);
+  const base::Ended ended = git({"ls-remote", "--symref", "--", address_.url, "HEAD", wanted});
+  if (!ended.good()) {
+    report_trouble(ended, "read", address_, timeout_, sink);
+    return std::nullopt;
+  }
+  Listed listed;
+  for (const std::string_view line : base::split(ended.output, '\n')) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) continue;
+    const std::string_view value = line.substr(0, tab);
+    const std::string_view name = line.substr(tab + 1);
+    constexpr std::string_view kLeadsTo = "ref: refs/heads/";
+    if (name == "HEAD" && value.starts_with(kLeadsTo)) {
+      listed.head_branch = value.substr(kLeadsTo.size());
+    } else if (name == "HEAD" && is_id(value)) {
+      listed.head = value;
+    } else if (name == wanted && is_id(value)) {
+      listed.tip = value;
+    }
+  }
+  return listed;
+}
+
+std::optional<Head> Remote::fetch(const std::string& branch, diag::Sink& sink) {
+  if (!branch.empty() && !check_branch_name(branch, sink)) return std::nullopt;
+  while (true) {
+    bool cache_at_fault = false;
+    diag::Sink found;
+    std::optional<Head> head = fetch_once(branch, cache_at_fault, found);
+    if (!head && cache_at_fault && renew(sink)) continue;
+    sink.take(std::move(found));
+    return head;
+  }
+}
+
+std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at_fault,
+                                       diag::Sink& sink) {
+  const std::optional<Listed> listed = list(branch, sink);
+  if (!listed) return std::nullopt;
+  Head head{branch, listed->tip, ""};
+  if (branch.empty() && !listed->head.empty()) {
+    head.branch = listed->head_branch;
+    head.tip = listed->head;
+  }
+  if (head.branch.empty() && !listed->head.empty()) {
+    sink.error(kUnsupportedRepository, diag::kNoOrigin,
+               "HEAD of `" + address_.shown + "` is at no branch")
+        .suggest("say which branch to commit to: `--branch NAME`");
+    return std::nullopt;
+  }
+  // HEAD of an empty repository names a branch too, but git does not tell which.
+  if (head.branch.empty()) head.branch = kFirstBranch;
+  if (!check_branch_name(head.branch, sink)) return std::nullopt;  // the server's word
+  head.start = head.tip.empty() ? listed->head : head.tip;
+
+  cache_at_fault = true;  // for all that follows but what is known to be something else
+  if (!cache_.repository().make_way(head.branch, head.tip.empty(), sink)) return std::nullopt;
+  if (head.start.empty()) return head;
+  const std::string own = head.tip.empty() ? kStart : std::string(kBranches) + head.branch;
+  if (cache_.repository().resolve(own) == head.start) return head;
+  const std::string from = head.tip.empty() ? "HEAD" : own;
+  const base::Ended ended =
+      git({"fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules",
+           "--no-write-fetch-head", "--refmap=", "--", address_.url, "+" + from + ":" + own});
+  if (!ended.good()) {
+    report_trouble(ended, "fetch from", address_, timeout_, sink);
+    cache_at_fault = ended.how == base::Ended::How::exited && code_of(ended.errors).empty();
+    return std::nullopt;
+  }
+  if (!cache_.reopen(sink)) return std::nullopt;
+  // Somebody may have committed since the list was made.
+  head.start = cache_.repository().resolve(own);
+  if (!head.tip.empty()) head.tip = head.start;
+  if (head.start.empty()) {
+    sink.error(kTransport, diag::kNoOrigin,
+               "git has fetched nothing from `" + address_.shown + "`");
+    return std::nullopt;
+  }
+  return head;
+}
+
+PushStatus Remote::push(const Head& head, const std::string& commit, diag::Sink& sink) {
+  const PushStatus status = offer(head, commit, sink);
+  // The copy says what the server has. Where this fails, the next fetch does it.
+  if (status != PushStatus::pushed) cache_.repository().put_back(head.branch, head.tip);
+  return status;
+}
+
+PushStatus Remote::offer(const Head& head, const std::string& commit, diag::Sink& sink) {
+  const std::string name = std::string(kBranches) + head.branch;
+  // The lease makes it a compare-and-swap, also against a branch that went back meanwhile. It never
+  // overwrites: the commit is a child of what the branch has to be at.
+  const base::Ended ended =
+      git({"push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
+           "--force-with-lease=" + name + ":" + head.tip, "--", address_.url, commit + ":" + name});
+  const PushReport report = read_push_report(ended.output, ended.errors, head.branch);
+  switch (report.fate) {
+    case PushReport::Fate::lost:
+      return PushStatus::lost;
+    case PushReport::Fate::rejected:
+      report_refusal(report.reason, ended.errors, head.branch, address_, sink);
+      return PushStatus::refused;
+    case PushReport::Fate::updated:
+      return confirm(head.branch, commit, sink) ? PushStatus::pushed : PushStatus::unknown;
+    case PushReport::Fate::unknown:
+      break;
+  }
+  if (is_local_damage(ended.errors) && renew(sink)) return PushStatus::lost;
+  if (ended.how != base::Ended::How::late) {
+    // The connection may have broken after the server had taken the commit.
+    diag::Sink ignored;
+    const std::optional<Listed> listed = list(head.branch, ignored);
+    if (listed && listed->tip == commit) return PushStatus::pushed;
+  }
+  report_trouble(ended, "push to", address_, timeout_, sink);
+  const bool no_push = ended.how == base::Ended::How::not_started ||
+                       (ended.how == base::Ended::How::exited && !code_of(ended.errors).empty());
+  return no_push ? PushStatus::refused : PushStatus::unknown;
+}
+
+bool Remote::confirm(const std::string& branch, const std::string& commit, diag::Sink& sink) {
+  diag::Sink trouble;
+  const std::optional<Listed> listed = list(branch, trouble);
+  if (listed && listed->tip == commit) return true;
+  if (listed && !listed->tip.empty()) {
+    // Somebody may have built on it already.
+    const std::optional<Head> head = fetch(branch, trouble);
+    if (head && cache_.repository().contains(head->tip, commit)) return true;
+  }
+  sink.error(kNotConfirmed, diag::kNoOrigin,
+             "`" + address_.shown + "` has said that it took the commit, and " +
+                 (listed ? "branch `" + branch + "` does not have it" : "cannot be asked again"))
+      .suggest("look at the branch on the server; when it lacks the commit, run again");
+  sink.take(std::move(trouble));
+  return false;
+}
+
+bool Remote::renew(diag::Sink& sink) {
+  return !cache_.is_new() && cache_.renew(sink);
+}
+
+}  // namespace gpuctl::git

@@ -1,0 +1,89 @@
+// A repository elsewhere: what it has, and one commit more on one of its branches.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/process.hpp"
+#include "git/address.hpp"
+#include "git/cache.hpp"
+#include "git/repository.hpp"
+#include "git/trouble.hpp"
+
+namespace gpuctl::git {
+
+/// Where a commit for a branch starts.
+struct Head {
+  std::string branch;
+  std::string tip;    // hex; empty: the branch does not exist
+  std::string start;  // hex; the tip, or where a new branch begins; empty: nothing there at all
+};
+
+enum class PushStatus {
+  pushed,
+  lost,     // the branch is elsewhere: plan again
+  refused,  // the server does not have the commit
+  unknown,  // the server may have it
+};
+
+/// Talks to a server through the `git` program, so that the user's ssh configuration, known hosts,
+/// credential helpers and proxies hold. Nothing can ask on the terminal; nothing outlives the
+/// deadline, which starts at open() and holds for all exchanges together. Keeps the cache's lock.
+class Remote {
+ public:
+  static std::optional<Remote> open(const Address& address, std::chrono::seconds timeout,
+                                    const Cache::Say& say, diag::Sink& sink);
+
+  /// Asks the server for `branch` ("": the one its HEAD names; `main` in an empty repository) and
+  /// fetches what the cache lacks. Nothing after a diagnostic.
+  std::optional<Head> fetch(const std::string& branch, diag::Sink& sink);
+
+  /// Offers `commit`, a child of `head.start` in the cache, as the new tip of the branch. The
+  /// server takes it only while the branch is at `head.tip`; `lost` when it is elsewhere. `pushed`
+  /// means that the server has said so and, asked again, has the commit in the branch. A diagnostic
+  /// with the last two.
+  PushStatus push(const Head& head, const std::string& commit, diag::Sink& sink);
+
+  /// The cache. A branch of it is where fetch() or a commit left it.
+  Repository& repository() { return cache_.repository(); }
+  /// After damage found in the cache: makes a new one. False when that would be of no help, as it
+  /// is new already.
+  bool renew(diag::Sink& sink);
+
+  std::chrono::steady_clock::time_point deadline() const { return deadline_; }
+  const Address& address() const { return address_; }
+
+ private:
+  struct Listed {
+    std::string head_branch;  // what HEAD names; empty for a detached or absent HEAD
+    std::string head;         // hex ids; empty when absent
+    std::string tip;
+  };
+
+  Remote(Address address, std::chrono::seconds timeout, Cache cache, std::string program)
+      : address_(std::move(address)),
+        timeout_(timeout),
+        deadline_(std::chrono::steady_clock::now() + timeout),
+        cache_(std::move(cache)),
+        program_(std::move(program)) {}
+
+  base::Ended git(const std::vector<std::string>& arguments) const;
+  void prepare_environment();
+  std::optional<Listed> list(const std::string& branch, diag::Sink& sink) const;
+  std::optional<Head> fetch_once(const std::string& branch, bool& cache_at_fault, diag::Sink& sink);
+  PushStatus offer(const Head& head, const std::string& commit, diag::Sink& sink);
+  bool confirm(const std::string& branch, const std::string& commit, diag::Sink& sink);
+
+  Address address_;
+  std::chrono::seconds timeout_;
+  std::chrono::steady_clock::time_point deadline_;
+  Cache cache_;
+  std::string program_;
+  std::vector<base::Setting> environment_;
+};
+
+}  // namespace gpuctl::git
