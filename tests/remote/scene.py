@@ -206,13 +206,18 @@ class Scene:
         self.skipped.append((why, missing))
 
     def sound(self, what, at=""):
-        """git fsck has nothing to say but about objects that nothing uses."""
-        done = subprocess.run(["git", "-C", str(at or self.fleet), "fsck", "--full",
-                               "--no-progress"], capture_output=True, env=self.env, check=False,
-                              stdin=subprocess.DEVNULL, timeout=120)
-        said = [line for line in (done.stdout + done.stderr).decode().splitlines()
-                if not line.startswith(("dangling", "notice", "Checking", "hint"))]
-        return self.check(done.returncode == 0 and not said, f"{what}: git fsck: {said[:3]}")
+        """git fsck has nothing to say but about objects that nothing uses. A server may still be at
+        the push of a client that was killed, and move objects under fsck's eyes: what is damaged
+        stays so."""
+        def fsck():
+            done = subprocess.run(["git", "-C", str(at or self.fleet), "fsck", "--full",
+                                   "--no-progress"], capture_output=True, env=self.env, check=False,
+                                  stdin=subprocess.DEVNULL, timeout=120)
+            found[:] = [line for line in (done.stdout + done.stderr).decode().splitlines()
+                        if not line.startswith(("dangling", "notice", "Checking", "hint"))]
+            return done.returncode == 0 and not found
+        found = []
+        return self.check(self.wait_for(fsck, 2), f"{what}: git fsck: {found[:3]}")
 
     def accepted(self, done, what, branch="main"):
         """The run has pushed, and the server has what it says."""
