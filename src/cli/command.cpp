@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/file.hpp"
+#include "base/heap.hpp"
 #include "cli/codes.hpp"
 #include "diag/character.hpp"
 #include "diag/print.hpp"
@@ -73,6 +74,9 @@ Report::~Report() {
 }
 
 Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
+  constexpr std::size_t kHeapOfOneCluster = 6 * 1024 * 1024;
+  static std::once_flag once;
+  std::call_once(once, [] { base::expect_heap(kHeapOfOneCluster); });
   static const std::unique_ptr<Knowledge> knowledge =
       std::make_unique<Knowledge>(options.providers, options.templates, sink);
   return *knowledge;

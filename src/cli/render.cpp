@@ -49,6 +49,12 @@ class Existing {
     return seen != nullptr && seen->kind == base::OutputTree::Seen::Kind::absent;
   }
 
+  // True when something has been found in the way.
+  bool blocked() {
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    return !inputs_in_the_way_.empty() || !in_the_way_.empty();
+  }
+
   void report_inputs(const std::string& root, diag::Sink& sink) const {
     report(root, inputs_in_the_way_, sink);
   }
@@ -163,7 +169,8 @@ class Rendering {
     plan::warn_removals(changes, directory, present, *result.blueprint->platform, work.findings);
     work.written = result.blueprint->stage + "/" + result.blueprint->name + ": " +
                    plan::summary(changes) + " below " + shown(options_.output) + "/" + directory;
-    if (work.findings.has_errors()) return;
+    if (existing_->blocked()) failed_ = true;
+    if (failed_ || work.findings.has_errors()) return;
     if (!absent || !stage_directory(result)) stage_changes(result, changes);
   }
 

@@ -144,13 +144,24 @@ class Checker {
       apply(rule);
       return;
     }
-    const std::optional<cel::Value> list = evaluate(rule.loops[depth].list, rule);
+    const std::optional<cel::Value> list =
+        depth == 0 ? outer_list(rule) : evaluate(rule.loops[depth].list, rule);
     if (!list || !list->is_node()) return;
     for (const yaml::Node& item : list->node().items()) {
       values_.emplace_back(item);
       loop(rule, depth + 1);
       values_.pop_back();
     }
+  }
+
+  // Most rules loop over the same few lists, and the outermost depends on nothing but the inputs.
+  std::optional<cel::Value> outer_list(const Rule& rule) {
+    const cel::Expression& written = rule.loops.front().list;
+    const auto known = outer_lists_.find(written.program.get());
+    if (known != outer_lists_.end()) return known->second;
+    std::optional<cel::Value> list = evaluate(written, rule);
+    if (list) outer_lists_.emplace(written.program.get(), *list);
+    return list;
   }
 
   void apply(const Rule& rule) {
@@ -220,6 +231,7 @@ class Checker {
     cel::report(error, expression, sources_, sink_).note("in rule " + rule.code);
   }
 
+  std::map<const cel::Program*, cel::Value> outer_lists_;
   std::vector<cel::Value> values_;
   diag::Origin fallback_;
   diag::Sources& sources_;
