@@ -23,7 +23,7 @@ std::string short_id(const std::string& id) {
 class LocalTarget : public Target {
  public:
   LocalTarget(std::string path, std::string branch, Report& report)
-      : path_(std::move(path)), report_(report) {
+      : path_(std::move(path)), named_(!branch.empty()), report_(report) {
     head_.branch = std::move(branch);
   }
 
@@ -39,6 +39,10 @@ class LocalTarget : public Target {
     const std::size_t errors = sink.error_count();
     head_.tip = repository_->tip(head_.branch, sink);
     head_.start = head_.tip.empty() ? repository_->resolve("HEAD") : head_.tip;
+    if (head_.start.empty() && named_) {
+      const auto other = git::start_without_head(repository_->branches(), shown(path_), sink);
+      if (other) head_.start = other->second;
+    }
     return sink.error_count() == errors;
   }
 
@@ -70,6 +74,7 @@ class LocalTarget : public Target {
 
  private:
   std::string path_;
+  bool named_;  // the branch, by the user
   Report& report_;
   std::optional<git::Repository> repository_;
   bool created_ = false;

@@ -161,6 +161,23 @@ std::optional<Remote::Listed> Remote::list(const std::string& branch, diag::Sink
   return listed;
 }
 
+std::optional<Branches> Remote::list_branches(diag::Sink& sink) const {
+  const base::Ended ended = git({"ls-remote", "--heads", "--", address_.url});
+  if (!ended.good()) {
+    report_trouble(ended, "read", address_, timeout_, sink);
+    return std::nullopt;
+  }
+  Branches branches;
+  for (const std::string_view line : base::split(ended.output, '\n')) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos || !is_id(line.substr(0, tab))) continue;
+    const std::string_view name = line.substr(tab + 1);
+    if (!name.starts_with(kBranches)) continue;
+    branches.emplace(name.substr(kBranches.size()), line.substr(0, tab));
+  }
+  return branches;
+}
+
 std::optional<Head> Remote::fetch(const std::string& branch, diag::Sink& sink) {
   if (!branch.empty() && !check_branch_name(branch, sink)) return std::nullopt;
   while (true) {
@@ -192,13 +209,22 @@ std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at
   if (head.branch.empty()) head.branch = kFirstBranch;
   if (!check_branch_name(head.branch, sink)) return std::nullopt;  // the server's word
   head.start = head.tip.empty() ? listed->head : head.tip;
+  std::string from = "HEAD";  // of a new branch
+  if (head.start.empty() && !branch.empty()) {
+    const std::optional<Branches> branches = list_branches(sink);
+    if (!branches) return std::nullopt;
+    const auto other = start_without_head(*branches, address_.shown, sink);
+    if (!other) return std::nullopt;
+    head.start = other->second;
+    from = std::string(kBranches) + other->first;
+  }
 
   cache_at_fault = true;  // for all that follows but what is known to be something else
   if (!cache_.repository().make_way(head.branch, head.tip.empty(), sink)) return std::nullopt;
   if (head.start.empty()) return head;
   const std::string own = head.tip.empty() ? kStart : std::string(kBranches) + head.branch;
   if (cache_.repository().resolve(own) == head.start) return head;
-  const std::string from = head.tip.empty() ? "HEAD" : own;
+  if (!head.tip.empty()) from = own;
   const base::Ended ended =
       git({"fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules",
            "--no-write-fetch-head", "--refmap=", "--", address_.url, "+" + from + ":" + own});

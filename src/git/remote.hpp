@@ -74,6 +74,7 @@ class Remote {
   base::Ended git(const std::vector<std::string>& arguments) const;
   void prepare_environment();
   std::optional<Listed> list(const std::string& branch, diag::Sink& sink) const;
+  std::optional<Branches> list_branches(diag::Sink& sink) const;
   std::optional<Head> fetch_once(const std::string& branch, bool& cache_at_fault, diag::Sink& sink);
   PushStatus offer(const Head& head, const std::string& commit, diag::Sink& sink);
   bool confirm(const std::string& branch, const std::string& commit, diag::Sink& sink);

@@ -205,6 +205,36 @@ std::string Repository::resolve(const std::string& name) const {
   return git_reference_name_to_id(&id, state_->handle.get(), name.c_str()) == 0 ? hex(id) : "";
 }
 
+Branches Repository::branches() const {
+  Branches found;
+  git_strarray names{};
+  if (git_reference_list(&names, state_->handle.get()) != 0) return found;
+  for (std::size_t i = 0; i < names.count; ++i) {
+    const std::string name = names.strings[i];
+    if (!name.starts_with(kBranches)) continue;
+    const std::string id = resolve(name);
+    if (!id.empty()) found.emplace(name.substr(std::string_view(kBranches).size()), id);
+  }
+  git_strarray_dispose(&names);
+  return found;
+}
+
+std::optional<Branches::value_type> start_without_head(const Branches& branches,
+                                                       const std::string& shown, diag::Sink& sink) {
+  if (branches.empty()) return Branches::value_type{};
+  if (branches.size() == 1) return *branches.begin();
+  for (const char* usual : {"main", "master"}) {
+    const auto found = branches.find(usual);
+    if (found != branches.end()) return *found;
+  }
+  sink.error(kUnsupportedRepository, diag::kNoOrigin,
+             "HEAD of `" + shown + "` names a branch that does not exist")
+      .suggest(
+          "a new branch starts where HEAD is: set it to one of the branches that are there "
+          "(`git symbolic-ref HEAD refs/heads/NAME`, or the default branch on the server)");
+  return std::nullopt;
+}
+
 bool Repository::contains(const std::string& tip, const std::string& commit) const {
   git_oid above{};
   git_oid below{};

@@ -47,6 +47,14 @@ struct CommitResult {
 /// is the diagnostic for when the caller gives up after `attempts`.
 void report_moved(const std::string& branch, int attempts, diag::Sink& sink);
 
+/// Name of a branch, without `refs/heads/`, and the hex id of its commit.
+using Branches = std::map<std::string, std::string>;
+
+/// Where a new branch begins when HEAD names one that does not exist: `main`, `master`, or the only
+/// one. Nothing after a diagnostic about `shown`; {"", ""} when there is no branch at all.
+std::optional<Branches::value_type> start_without_head(const Branches& branches,
+                                                       const std::string& shown, diag::Sink& sink);
+
 /// A repository on disk. Nothing in its configuration, hooks or filters is run or redirects us.
 /// One object a thread. The process umask holds for new files (at least 022 is wise: libgit2
 /// makes branch files 0666 less the umask); it is not changed here.
@@ -81,6 +89,8 @@ class Repository {
 
   /// Hex commit id that a full name (`HEAD`, `refs/...`) leads to; empty when there is none.
   std::string resolve(const std::string& name) const;
+  /// Branches and the hex ids of their commits.
+  Branches branches() const;
   /// True when `commit` is `tip` or one of its ancestors.
   bool contains(const std::string& tip, const std::string& commit) const;
   /// Removes branches that cannot be beside `branch` (`a` beside `a/b`), with `itself` also the

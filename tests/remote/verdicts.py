@@ -219,6 +219,24 @@ def unset(scene):
     scene.check(not any((other / "objects").glob("??")), "objects in the other repository")
 
 
+def head_nowhere(scene, kind):
+    """HEAD of the repository names a branch that is not there: what a new branch starts with."""
+    url = scene.fill()
+    if kind == "local":
+        url = scene.fleet
+    if kind == "several":
+        scene.git("branch", "-m", "main", "a")
+        scene.git("branch", "b", "a")
+    scene.git("symbolic-ref", "HEAD", "refs/heads/gone")
+    done = scene.apply(url, "--branch", "new")
+    if kind == "several":
+        scene.refused(done, "GPU0503", "several", ["symbolic-ref"])
+        return
+    scene.check(done.code == 0, f"{kind}: {done.text}")
+    scene.check(scene.git("rev-parse", "new~1").strip() == scene.tip(), f"{kind}: not from main")
+    scene.sound(kind)
+
+
 def cases(_):
     return ([(f"{hook} refuses by {kind}", hook_refuses, kind, hook)
              for kind, hook in (("file", "pre-receive"), ("git", "pre-receive"),
@@ -229,4 +247,6 @@ def cases(_):
             [(f"slow push: {kind}", slow_push, kind) for kind in ("deadline", "SIGTERM", "SIGINT")] +
             [("protected branch", protected), ("checked out", checked_out),
              ("edited meanwhile", takes_part), ("says more than it does", says_more_than_it_does),
-             ("variables of git", unset)])
+             ("variables of git", unset)] +
+            [(f"HEAD leads nowhere: {kind}", head_nowhere, kind)
+             for kind in ("file", "local", "several")])
