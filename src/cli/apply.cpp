@@ -147,15 +147,20 @@ class Apply {
   void find_unchanged(const Unchanged& unchanged, const Request& request, const std::string& start,
                       std::vector<Planned>& plans, std::vector<Finished>& finished) const {
     diag::Sink unread;  // a full run says what is wrong
+    std::vector<std::optional<Unchanged::Known>> known;
+    std::vector<std::string> directories;
+    for (const std::string& blueprint : options_.inputs.blueprints) {
+      known.push_back(unchanged.find(blueprint, request.facts_file));
+      directories.push_back(known.back() ? known.back()->directory : std::string());
+    }
+    const std::vector<std::string> trees =
+        target_->repository()->tree_ids(start, directories, unread);
     std::set<std::string> seen;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      auto known = unchanged.find(options_.inputs.blueprints[i], request.facts_file);
-      if (!known) continue;
-      const std::string tree = target_->repository()->tree_id(start, known->directory, unread);
-      if (tree != known->tree) continue;
-      plans[i].cluster = known->directory.substr(kClusters.size());
+      if (!known[i] || trees[i] != known[i]->tree) continue;
+      plans[i].cluster = known[i]->directory.substr(kClusters.size());
       plans[i].known = true;
-      finished[i] = std::move(known->finished);
+      finished[i] = std::move(known[i]->finished);
       if (seen.insert(plans[i].cluster).second) continue;
       for (Planned& planned : plans) planned.known = false;
       return;
@@ -177,11 +182,15 @@ class Apply {
                         const std::vector<Finished>& finished, const std::string& commit_id) const {
     if (commit_id.empty() || target_->repository() == nullptr) return;
     diag::Sink unread;
+    std::vector<std::string> directories;
+    for (const Planned& planned : plans) {
+      directories.push_back(std::string(kClusters) + planned.cluster);
+    }
+    const std::vector<std::string> trees =
+        target_->repository()->tree_ids(commit_id, directories, unread);
     for (std::size_t i = 0; i < plans.size(); ++i) {
-      if (plans[i].known) continue;
-      const std::string directory = std::string(kClusters) + plans[i].cluster;
-      const std::string tree = target_->repository()->tree_id(commit_id, directory, unread);
-      if (!tree.empty()) unchanged.record(plans[i].inputs, directory, tree, finished[i]);
+      if (plans[i].known || trees[i].empty()) continue;
+      unchanged.record(plans[i].inputs, directories[i], trees[i], finished[i]);
     }
     unchanged.save();
   }

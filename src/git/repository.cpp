@@ -291,18 +291,31 @@ std::vector<std::optional<std::string>> Repository::read_many(const std::string&
 
 std::string Repository::tree_id(const std::string& commit, const std::string& directory,
                                 diag::Sink& sink) const {
+  return tree_ids(commit, {&directory, 1}, sink).front();
+}
+
+std::vector<std::string> Repository::tree_ids(const std::string& commit,
+                                              std::span<const std::string> directories,
+                                              diag::Sink& sink) const {
+  std::vector<std::string> ids(directories.size());
   const Owned<git_tree> tree = tree_of(state_->handle.get(), commit, sink);
-  if (!tree) return "";
-  if (directory.empty()) return hex(*git_tree_id(tree.get()));
-  Owned<git_tree_entry> entry;
-  const int code = git_tree_entry_bypath(Receive(entry), tree.get(), directory.c_str());
-  if (is_absent(code)) return "";
-  if (code != 0) {
-    report(code, kDamaged, "cannot read the directory `" + directory + "` of the branch", sink);
-    return "";
+  if (!tree) return ids;
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    const std::string& directory = directories[i];
+    if (directory.empty()) {
+      ids[i] = hex(*git_tree_id(tree.get()));
+      continue;
+    }
+    Owned<git_tree_entry> entry;
+    const int code = git_tree_entry_bypath(Receive(entry), tree.get(), directory.c_str());
+    if (is_absent(code)) continue;
+    if (code != 0) {
+      report(code, kDamaged, "cannot read the directory `" + directory + "` of the branch", sink);
+    } else if (git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE) {
+      ids[i] = hex(*git_tree_entry_id(entry.get()));
+    }
   }
-  return git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE ? hex(*git_tree_entry_id(entry.get()))
-                                                             : "";
+  return ids;
 }
 
 std::map<std::string, std::string> Repository::list(const std::string& commit,

@@ -111,6 +111,10 @@ class Repository {
   /// Hex id of the tree at `directory` ("" = the root) in a commit; empty when there is none.
   std::string tree_id(const std::string& commit, const std::string& directory,
                       diag::Sink& sink) const;
+  /// tree_id() of many directories of one commit, in their order.
+  std::vector<std::string> tree_ids(const std::string& commit,
+                                    std::span<const std::string> directories,
+                                    diag::Sink& sink) const;
   /// Paths and blob ids (hex) of all files below `directory` in a commit's tree ("" = everything).
   std::map<std::string, std::string> list(const std::string& commit, const std::string& directory,
                                           diag::Sink& sink) const;
