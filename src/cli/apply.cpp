@@ -306,8 +306,13 @@ class Apply {
     return "";
   }
 
-  // Subject by cluster, body with every file and its kind of change.
+  // Subject by cluster, body with every file and its kind of change; with very many of them the
+  // summary of each cluster, because nobody reads megabytes of a message and libgit2 tidies them
+  // slowly.
   static std::string message(const std::vector<Planned>& plans) {
+    constexpr std::size_t kMostListed = 2000;
+    std::size_t files = 0;
+    for (const Planned& planned : plans) files += planned.changes.size();
     std::string subject;
     std::string body;
     std::size_t changed = 0;
@@ -315,9 +320,14 @@ class Apply {
       if (planned.changes.empty()) continue;
       ++changed;
       subject = planned.cluster + ": " + plan::summary(planned.changes);
+      if (files > kMostListed) {
+        body += "\n" + subject;
+        continue;
+      }
       body += "\n" + planned.cluster + "\n";
       for (const plan::Change& change : planned.changes) body += mark(change) + change.path + "\n";
     }
+    if (files > kMostListed) body += "\n";
     if (changed > 1) subject = "Apply " + std::to_string(changed) + " clusters";
     return subject + "\n" + body;
   }
