@@ -6,8 +6,9 @@ kubectl. Both must accept it, agree with each other, and give exactly the object
 the folder's files, field by field, as kubectl reads them.
 
 Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the published YAML test
-suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), and custom
-resources as an API server judges them (schema.py).
+suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), custom
+resources as an API server judges them (schema.py), and the scripts for vSphere against a simulated
+vCenter (vsphere.py).
 """
 
 import json
@@ -23,6 +24,7 @@ from interop.text_bytes import check_bytes  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
 from interop.values import probe_of  # noqa: E402
 from interop.variants import engines, write_variant  # noqa: E402
+from interop.vsphere import check_vsphere  # noqa: E402
 from interop.yaml_differential import check_differential  # noqa: E402
 from interop.yaml_suite import check_suite  # noqa: E402
 from support.program import Tally, arguments, environment, run, samples  # noqa: E402
@@ -129,6 +131,8 @@ def main():
                     folders += 1
     print(f"{objects} objects in {folders} folders")
     check_schema(tally, gpuctl)
+    with tempfile.TemporaryDirectory(prefix="vsphere-") as temporary:
+        check_vsphere(tally, gpuctl, pathlib.Path(temporary))
     tally.close()
 
 
