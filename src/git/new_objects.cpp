@@ -23,7 +23,6 @@ namespace gpuctl::git {
 
 namespace {
 
-constexpr std::size_t kIdBytes = 20;
 constexpr std::size_t kBufferBytes = 1U << 20U;
 constexpr std::string_view kTemporary = "tmp_pack_XXXXXX";  // as git names its own
 
