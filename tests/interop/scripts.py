@@ -37,6 +37,7 @@ class Cloud:
             (folder / "bin" / name).chmod(0o755)
         self.env = environment(folder, CLOUD=folder)
         self.env["PATH"] = f"{folder / 'bin'}{os.pathsep}{self.env['PATH']}"
+        self.calls = []
         self.set_made({})
 
     def made(self):
@@ -49,10 +50,9 @@ class Cloud:
         """(exit code, what was said, the calls that change something)."""
         (self.folder / "calls").write_text("")
         done = run(["sh", script], env=self.env, cwd=self.folder)
-        calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
-        self.calls = calls
+        self.calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
         return (done.returncode, (done.stdout + done.stderr).decode(),
-                [call for call in calls if "create" in call or "delete" in call])
+                [call for call in self.calls if "create" in call or "delete" in call])
 
 
 def render(gpuctl, blueprint, scratch):
@@ -99,6 +99,16 @@ def check_separate(tally, folder, script):
     tally.check(code != 0 and not changes and "PERMISSION_DENIED" in said, f"{what}: denied: {code}, {said}")
 
 
+def check_patience(tally, folder, script):
+    """An account that nobody ever hears of is waited for, but not for ever."""
+    cloud = Cloud(folder)
+    (folder / "deaf").write_text("")
+    code, said, changes = cloud.run(script)
+    tries = sum("add-iam-policy-binding" in call for call in cloud.calls)
+    tally.check(code != 0 and tries == 6, f"gcloud, patience: {code}, {tries} tries: {said}")
+    tally.check(not any("clusters" in call for call in changes), f"gcloud, patience: goes on: {changes}")
+
+
 def check_unreadable(tally, folder, script):
     """What cannot be asked for is not taken for missing."""
     cloud = Cloud(folder)
@@ -140,6 +150,7 @@ def check_scripts(tally, gpuctl, scratch):
         done = run(["shellcheck", "--severity=style", path])
         tally.check(done.returncode == 0, f"{path}: {done.stdout.decode()}")
     check_separate(tally, scratch / "cloud-separate", scripts["separate"])
+    check_patience(tally, scratch / "cloud-patience", scripts["separate"])
     check_unreadable(tally, scratch / "cloud-unreadable", scripts["separate"])
     check_odd(tally, scratch / "cloud-odd", odd / "install/create.sh")
     cloud = Cloud(scratch / "cloud-only")

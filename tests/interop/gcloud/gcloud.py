@@ -36,7 +36,7 @@ def main():
         return
     if plain[:2] == ["projects", "add-iam-policy-binding"]:
         account = "service-accounts/" + flags["member"].removeprefix("serviceAccount:")
-        if account not in made:
+        if account not in made or (CLOUD / "deaf").exists():
             refuse("INVALID_ARGUMENT: the service account does not exist")
         if not made[account]["known"]:  # the first time; it takes a while until all have heard of it
             made[account]["known"] = True
