@@ -7,8 +7,8 @@ the folder's files, field by field, as kubectl reads them.
 
 Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the published YAML test
 suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), custom
-resources as an API server judges them (schema.py), and the scripts for vSphere against a simulated
-vCenter (vsphere.py).
+resources as an API server judges them (schema.py), the scripts for vSphere against a simulated vCenter
+(vsphere.py), and all scripts by shellcheck, those for gcloud against a stand-in (scripts.py).
 """
 
 import json
@@ -20,6 +20,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.scalars import check_scalars  # noqa: E402
 from interop.schema import check_schema  # noqa: E402
+from interop.scripts import check_scripts  # noqa: E402
 from interop.text_bytes import check_bytes  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
 from interop.values import probe_of  # noqa: E402
@@ -133,6 +134,8 @@ def main():
     check_schema(tally, gpuctl)
     with tempfile.TemporaryDirectory(prefix="vsphere-") as temporary:
         check_vsphere(tally, gpuctl, pathlib.Path(temporary))
+    with tempfile.TemporaryDirectory(prefix="scripts-") as temporary:
+        check_scripts(tally, gpuctl, pathlib.Path(temporary))
     tally.close()
 
 

@@ -1,0 +1,172 @@
+"""All scripts that are rendered, of samples and of golden cases, are clean for shellcheck; and the one
+for gcloud does what it says, against a stand-in that remembers what was made.
+"""
+
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from support.program import ROOT, environment, run, samples, skip  # noqa: E402
+
+GOLDEN = ROOT / "tests/golden"
+ODD = {
+    "--network=projects/example-ml-prod/global/networks/it's my \"net\" $(touch taken-over)",
+    "--subnetwork=projects/example-ml-prod/regions/us-central1/subnetworks/nodes & 'more' `touch taken-over` \\ *",
+    "--cluster-secondary-range-name=pods; touch taken-over",
+    "--services-secondary-range-name=$HOME | services",
+    "--maintenance-window-recurrence=FREQ=WEEKLY;BYDAY=SA,SU' $(touch taken-over)",
+    "--service-account=it's$(touch taken-over)@example-ml-prod.iam.gserviceaccount.com",
+    "--reservation=projects/shared/reservations/it's \"mine\" $(touch taken-over)",
+}
+
+
+class Cloud:
+    """A project at Google Cloud, as far as the stand-in knows it, and a shell that sees no other."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "bin").mkdir(parents=True)
+        stand_in = f'exec {shlex.quote(sys.executable)} {shlex.quote(str(HERE / "gcloud/gcloud.py"))} "$@"\n'
+        for name, text in (("gcloud", stand_in), ("sleep", "exit 0\n")):
+            (folder / "bin" / name).write_text("#!/bin/sh\n" + text)
+            (folder / "bin" / name).chmod(0o755)
+        self.env = environment(folder, CLOUD=folder)
+        self.env["PATH"] = f"{folder / 'bin'}{os.pathsep}{self.env['PATH']}"
+        self.calls = []
+        self.set_made({})
+
+    def made(self):
+        return json.loads((self.folder / "made.json").read_text())
+
+    def set_made(self, things):
+        (self.folder / "made.json").write_text(json.dumps(things))
+
+    def run(self, script):
+        """(exit code, what was said, the calls that change something)."""
+        (self.folder / "calls").write_text("")
+        done = run(["sh", script], env=self.env, cwd=self.folder)
+        self.calls = [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+        return (done.returncode, (done.stdout + done.stderr).decode(),
+                [call for call in self.calls if "create" in call or "delete" in call])
+
+
+def render(gpuctl, blueprint, scratch):
+    """The folder of the cluster."""
+    done = run([gpuctl, "render", blueprint, "-o", scratch], env=environment(scratch))
+    if done.returncode != 0:
+        raise ValueError(done.stderr.decode())
+    return next(scratch.glob("clusters/*/*"))
+
+
+def check_separate(tally, folder, script):
+    what = "gcloud, separate pool"
+    cloud = Cloud(folder)
+    code, said, changes = cloud.run(script)
+    tally.check(code == 0, f"{what}: exit code {code}: {said}")
+    created = [call[call.index("create") - 1] for call in changes if "create" in call]
+    tally.check(created == ["networks", "subnets", "routers", "nats", "service-accounts", "clusters"]
+                + ["node-pools"] * 5, f"{what}: makes {created}")
+    tally.check(sum("delete" in call for call in changes) == 1, f"{what}: {changes}")
+    pools = {key.rpartition("/")[2] for key in cloud.made() if key.startswith("node-pools/")}
+    tally.check(pools == {"system-g3", "flex", "parts", "mps", "spot"}, f"{what}: pools {pools}")
+    roles = [word for call in cloud.calls for word in call if word.startswith("--role=")]
+    tally.check(len(set(roles)) == 5 and len(roles) == 6, f"{what}: one role is given again: {roles}")
+    complete = cloud.made()
+    code, said, changes = cloud.run(script)
+    tally.check(code == 0 and not changes, f"{what}: again: {code}, {changes}")
+    tally.check("node pool flex (RUNNING) is there and stays as it is" in said, f"{what}: {said}")
+    for key in complete:
+        if key.startswith("networks/") or "/default-pool" in key:
+            continue
+        cloud.set_made({name: value for name, value in complete.items() if name != key})
+        code, said, changes = cloud.run(script)
+        # A cluster that is made comes with a first pool.
+        wanted = 2 if key.startswith("clusters/") else 1
+        tally.check(code == 0 and len(changes) == wanted, f"{what}: without {key}: {code}, {changes}\n{said}")
+        tally.check(set(cloud.made()) == set(complete), f"{what}: without {key}: {sorted(cloud.made())}")
+    foreign = {**complete, "node-pools/scripted/default-pool": {"status": "RUNNING", "config.labels": "team=a"}}
+    cloud.set_made(foreign)
+    code, said, changes = cloud.run(script)
+    tally.check(code == 0 and not changes, f"{what}: takes away a pool of others: {changes}")
+    cloud.set_made({})
+    (folder / "denied").write_text("")
+    code, said, changes = cloud.run(script)
+    tally.check(code != 0 and not changes and "PERMISSION_DENIED" in said, f"{what}: denied: {code}, {said}")
+
+
+def check_patience(tally, folder, script):
+    """An account that nobody ever hears of is waited for, but not for ever."""
+    cloud = Cloud(folder)
+    (folder / "deaf").write_text("")
+    code, said, changes = cloud.run(script)
+    tries = sum("add-iam-policy-binding" in call for call in cloud.calls)
+    tally.check(code != 0 and tries == 6, f"gcloud, patience: {code}, {tries} tries: {said}")
+    tally.check(not any("clusters" in call for call in changes), f"gcloud, patience: goes on: {changes}")
+
+
+def check_unreadable(tally, folder, script):
+    """What cannot be asked for is not taken for missing."""
+    cloud = Cloud(folder)
+    broken = folder / "bin/gcloud"
+    text = broken.read_text()
+    broken.write_text(text.replace("exec", 'case " $* " in *" describe "*) echo "Forbidden" >&2; exit 1 ;; esac\nexec', 1))
+    code, said, changes = cloud.run(script)
+    tally.check(code == 1 and not changes and "Forbidden" in said, f"gcloud, unreadable: {code}, {said}, {changes}")
+
+
+def check_odd(tally, folder, script):
+    cloud = Cloud(folder)
+    code, said, _ = cloud.run(script)
+    tally.check(code == 0, f"gcloud, odd names: exit code {code}: {said}")
+    arrived = {word for call in cloud.calls for word in call}
+    tally.check(ODD <= arrived, f"gcloud, odd names: lost {sorted(ODD - arrived)}")
+    tally.check(not list(folder.rglob("taken-over")), "gcloud: a name was taken for a command")
+
+
+def check_scripts(tally, gpuctl, scratch):
+    """Checks all scripts, and runs those for gcloud; `scratch` is an empty folder."""
+    if not shutil.which("shellcheck"):
+        skip("interop", "shellcheck is not here")
+    try:
+        odd = render(gpuctl, HERE / "gcloud/odd.yaml", scratch / "odd")
+        folders = [odd, *(render(gpuctl, sample, scratch / sample.stem) for sample in samples())]
+        scripts = {}
+        for case in ("separate", "only"):
+            cluster = render(gpuctl, GOLDEN / f"render/gke-gcloud-{case}-pool/blueprint.yaml", scratch / case)
+            scripts[case] = cluster / "install/create.sh"
+            tally.check(not (cluster / "management").exists(), f"gcloud, {case}: writes management/ as well")
+            folders.append(cluster)
+    except ValueError as problem:
+        tally.check(False, f"scripts: {problem}")
+        return
+    found = sorted(path for folder in [*folders, *GOLDEN.glob("**/tree")] for path in folder.rglob("*.sh"))
+    tally.check(len(found) >= 10, f"only {len(found)} scripts: {found}")
+    for path in found:
+        done = run(["shellcheck", "--severity=style", path])
+        tally.check(done.returncode == 0, f"{path}: {done.stdout.decode()}")
+    check_separate(tally, scratch / "cloud-separate", scripts["separate"])
+    check_patience(tally, scratch / "cloud-patience", scripts["separate"])
+    check_unreadable(tally, scratch / "cloud-unreadable", scripts["separate"])
+    check_odd(tally, scratch / "cloud-odd", odd / "install/create.sh")
+    cloud = Cloud(scratch / "cloud-only")
+    code, said, changes = cloud.run(scripts["only"])
+    made = [call[call.index("create") - 1] for call in changes if "create" in call]
+    tally.check(code == 0 and made == ["clusters", "node-pools"], f"gcloud, only pool: {code}, {made}\n{said}")
+    code, said, changes = cloud.run(scripts["only"])
+    tally.check(code == 0 and not changes, f"gcloud, only pool: again: {code}, {changes}")
+
+
+if __name__ == "__main__":
+    import tempfile
+
+    from support.program import Tally, arguments
+
+    options, counted = arguments(__doc__), Tally()
+    with tempfile.TemporaryDirectory(prefix="scripts-") as temporary:
+        check_scripts(counted, options.gpuctl, pathlib.Path(temporary))
+    counted.close()
