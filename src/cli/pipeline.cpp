@@ -10,6 +10,7 @@
 #include "base/path_check.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
+#include "cli/foreign.hpp"
 #include "cli/version.hpp"
 #include "render/codes.hpp"
 #include "render/origin.hpp"
@@ -133,6 +134,11 @@ class Run {
   bool load() {
     std::optional<std::string> text = read_file(result_.blueprint_file);
     if (!text) return false;
+    if (request_.foreign) {
+      result_.foreign = check_foreign(result_.blueprint_file, *text, request_, knowledge_,
+                                      sources(), arena(), sink());
+      if (result_.foreign) return false;
+    }
     input_ += *text;
     input_ += '\0';
     const diag::FileId file = sources().add_file(result_.blueprint_file, std::move(*text));
