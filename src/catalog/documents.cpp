@@ -59,7 +59,8 @@ class Loader {
     if (tree.get("apiVersion").as_string() != kApiVersion || !spec.is_map() ||
         (!schema && kind != "DocumentRules")) {
       sink_
-          .error(kKnowledgeFile, tree.origin(), "`" + path + "` is no DocumentSchema or DocumentRules")
+          .error(kKnowledgeFile, tree.origin(),
+                 "`" + path + "` is no DocumentSchema or DocumentRules")
           .expect("apiVersion " + std::string(kApiVersion) +
                   ", kind DocumentSchema or DocumentRules, and a map `spec`");
       return;

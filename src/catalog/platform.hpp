@@ -36,12 +36,12 @@ struct KindFacts {
 /// what is wrong with it (files below documents/).
 struct DocumentKind {
   std::string name;
-  std::string extends;                 // the kind it is a special case of, or empty
-  std::size_t depth = 0;               // number of kinds it extends, one after the other
-  std::vector<yaml::Node> matches;     // alternatives, the surest first
-  std::vector<yaml::Node> fragments;   // of its schema, those of the kinds it extends first
-  std::vector<yaml::Node> conversions; // rows {set, value, when}, likewise
-  std::vector<yaml::Node> rules;       // of its own
+  std::string extends;                  // the kind it is a special case of, or empty
+  std::size_t depth = 0;                // number of kinds it extends, one after the other
+  std::vector<yaml::Node> matches;      // alternatives, the surest first
+  std::vector<yaml::Node> fragments;    // of its schema, those of the kinds it extends first
+  std::vector<yaml::Node> conversions;  // rows {set, value, when}, likewise
+  std::vector<yaml::Node> rules;        // of its own
   /// {group, version, kind, strict} of the published schema when the document does not carry it, or
   /// null. `strict: false`: the schema refuses what the reader takes.
   yaml::Node published;

@@ -186,9 +186,9 @@ class TextPrinter {
           const std::string_view between = sources.line_text(mark->file, shown + 1);
           const auto offset =
               static_cast<std::size_t>(between.data() - sources.file_text(mark->file).data());
-          source_line(shown + 1, cut_line(mask_secrets(sources.without_hidden(mark->file, offset,
-                                                                              between)),
-                                          0, kMostColumns));
+          source_line(shown + 1,
+                      cut_line(mask_secrets(sources.without_hidden(mark->file, offset, between)), 0,
+                               kMostColumns));
         } else if (shown != 0 && mark->line > shown + 2) {
           paint(kBlue, "...");
           out_ += '\n';

@@ -82,7 +82,8 @@ class Decoder {
           .suggest("write `" + std::string(name) + "`: other tools compare letter by letter");
     }
     const Node value = decode(field.value, entry.value, go);
-    const bool empty = value.is_null() || ((value.is_string() || value.is_list()) && value.size() == 0);
+    const bool empty =
+        value.is_null() || ((value.is_string() || value.is_list()) && value.size() == 0);
     if (go && empty) return;
     const Node key = name == written ? entry.key : Node::view(name, entry.key.origin());
     out.set(key, value);
@@ -112,7 +113,8 @@ class Decoder {
     }
     if (value.is_string()) {
       const std::string_view written = sources_.text(value.origin());
-      const std::optional<bool> old = written == value.as_string() ? old_boolean(written) : std::nullopt;
+      const std::optional<bool> old =
+          written == value.as_string() ? old_boolean(written) : std::nullopt;
       if (old && type == "boolean") return Node::boolean(*old, value.origin());
     }
     return value;

@@ -25,8 +25,7 @@ Node with_value(const Node& tree, std::span<const std::string> path, const Node&
   const Node changed =
       with_value(below == nullptr ? Node() : *below, path.subspan(1), value, arena);
   const yaml::Entry* entry = tree.find_entry(path.front());
-  out.set(arena, path.front(), changed,
-          entry == nullptr ? diag::kNoOrigin : entry->key.origin());
+  out.set(arena, path.front(), changed, entry == nullptr ? diag::kNoOrigin : entry->key.origin());
   return out.build(arena, tree.origin());
 }
 
@@ -34,8 +33,8 @@ Node without_origins(const Node& node, yaml::Arena& arena) {
   if (node.is_map()) {
     std::vector<yaml::Entry> entries;
     for (const yaml::Entry& entry : node.entries()) {
-      entries.push_back({entry.key.with_origin(diag::kNoOrigin),
-                         without_origins(entry.value, arena)});
+      entries.push_back(
+          {entry.key.with_origin(diag::kNoOrigin), without_origins(entry.value, arena)});
     }
     return arena.map(entries);
   }
@@ -130,8 +129,8 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
     if (thorough) conversion.value.check(sink);
     kind.conversions.push_back(std::move(conversion));
   }
-  kind.rules = rule::compile_document_rules(kind.described->rules, environment, thorough, *sources_,
-                                            sink);
+  kind.rules =
+      rule::compile_document_rules(kind.described->rules, environment, thorough, *sources_, sink);
   if (kind.rules == nullptr) kind.rules = std::make_shared<rule::Rules>();
 }
 

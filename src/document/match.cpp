@@ -50,7 +50,8 @@ bool fits(const Node& alternative, const Node& document) {
 // 0 when nothing fits; the first alternative is the surest.
 std::size_t certainty(const catalog::DocumentKind& kind, const Node& document) {
   for (std::size_t i = 0; i < kind.matches.size(); ++i) {
-    if (fits(kind.matches[i], document)) return kMostAlternatives - std::min(i, kMostAlternatives - 1);
+    if (fits(kind.matches[i], document))
+      return kMostAlternatives - std::min(i, kMostAlternatives - 1);
   }
   return 0;
 }

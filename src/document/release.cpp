@@ -45,7 +45,8 @@ std::vector<std::string> releases_of(const catalog::Platform& platform) {
 
 Node release(const catalog::Platform& platform, const std::string& minor, yaml::Arena& arena) {
   std::string wanted = minor;
-  if (const std::vector<std::string> known = releases_of(platform); wanted.empty() && !known.empty()) {
+  if (const std::vector<std::string> known = releases_of(platform);
+      wanted.empty() && !known.empty()) {
     wanted = known.back();
   }
   std::int64_t ordinal = 0;

@@ -18,7 +18,8 @@ std::size_t secret_value(std::string_view line, const std::vector<std::string>& 
   for (std::size_t colon = line.find(':'); colon != std::string_view::npos;
        colon = line.find(':', colon + 1)) {
     std::size_t end = colon;
-    while (end > 0 && (line[end - 1] == ' ' || line[end - 1] == '"' || line[end - 1] == '\'')) --end;
+    while (end > 0 && (line[end - 1] == ' ' || line[end - 1] == '"' || line[end - 1] == '\''))
+      --end;
     std::size_t begin = end;
     while (begin > 0 && in_name(line[begin - 1])) --begin;
     const std::string key = base::to_lower(line.substr(begin, end - begin));
@@ -60,7 +61,8 @@ void hide_secrets(diag::FileId file, const std::vector<std::string>& names,
     };
     const std::size_t indent = indentation(line);
     const bool blank = indent == line.size();
-    if (deeper_than != std::string_view::npos && (blank || line.find_first_not_of(' ') > deeper_than)) {
+    if (deeper_than != std::string_view::npos &&
+        (blank || line.find_first_not_of(' ') > deeper_than)) {
       hide_from(std::min(line.find_first_not_of(' '), line.size()));
     } else if (const std::size_t value = secret_value(line, names);
                value != std::string_view::npos) {
