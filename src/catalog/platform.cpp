@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
+#include "catalog/documents.hpp"
 
 namespace gpuctl::catalog {
 
@@ -67,6 +68,8 @@ class Loader {
     platform_->rules = collect("rules.yaml", "Rules", "rules");
     load_kinds();
     load_templates();
+    platform_->documents = load_documents(library_, platform_->builds, sink_);
+    load_releases();
     if (sink_.error_count() != errors_before) return nullptr;
     return platform_;
   }
@@ -238,6 +241,14 @@ class Loader {
       if (row.get("custom").as_boolean()) add("custom");
       if (!merged.empty()) facts.annotations = merged.build(library_.arena(), row.origin());
       platform_->kinds.push_back(std::move(facts));
+    }
+  }
+
+  void load_releases() {
+    for (const std::string& folder : platform_->builds) {
+      const yaml::Node written =
+          wrapped("providers/" + folder + "/provider.yaml", "Provider").get("releases");
+      if (written.is_map()) platform_->releases = read_releases(written);
     }
   }
 

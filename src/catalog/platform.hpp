@@ -32,6 +32,29 @@ struct KindFacts {
   yaml::Node annotations;  // merged protection annotations, or null
 };
 
+/// A kind of document that somebody else reads: how it is recognised, what its reader decodes, and
+/// what is wrong with it (files below documents/).
+struct DocumentKind {
+  std::string name;
+  std::string extends;                  // the kind it is a special case of, or empty
+  std::size_t depth = 0;                // number of kinds it extends, one after the other
+  std::vector<yaml::Node> matches;      // alternatives, the surest first
+  std::vector<yaml::Node> fragments;    // of its schema, those of the kinds it extends first
+  std::vector<yaml::Node> conversions;  // rows {set, value, when}, likewise
+  std::vector<yaml::Node> rules;        // of its own
+  /// {group, version, kind, strict} of the published schema when the document does not carry it, or
+  /// null. `strict: false`: the schema refuses what the reader takes.
+  yaml::Node published;
+};
+
+/// Whose release decides which fields a document may have.
+struct Releases {
+  std::string option;    // of the command line: "x-version"
+  std::string table;     // rows {KEY, ordinal}
+  std::string features;  // rows {NAME, since}, or empty
+  std::string derived;   // dotted path in the derived tree that says the release
+};
+
 struct Platform {
   std::string name;
   std::string title;
@@ -45,6 +68,8 @@ struct Platform {
   std::vector<yaml::Node> derivations;  // rows, in order
   std::vector<yaml::Node> rules;        // rules, in order
   std::vector<KindFacts> kinds;
+  std::vector<DocumentKind> documents;  // by name
+  std::optional<Releases> releases;
   std::vector<std::string> templates;  // paths below templates/, in order
 
   const KindFacts* kind(std::string_view api_version, std::string_view kind_name) const;

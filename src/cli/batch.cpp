@@ -88,7 +88,8 @@ class Batch {
     Finished& out = finished_[index];
     out.blueprint_file = result.blueprint_file;
     if (result.blueprint) out.cluster = cluster_of(result);
-    out.documents = result.rendered.documents.size();
+    out.foreign = result.foreign.has_value();
+    out.documents = result.foreign.value_or(result.rendered.documents.size());
     out.findings = report_.prepare(result.sink, *result.sources);
     out.withheld = prepare_withheld(result, report_);
     consume_(index, result);

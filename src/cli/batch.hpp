@@ -17,6 +17,7 @@ struct Finished {
   std::string blueprint_file;
   std::string cluster;  // "stage/name"; empty when the blueprint could not be read
   std::size_t documents = 0;
+  bool foreign = false;  // documents that others wrote, no blueprint
   Shown findings;
   Shown withheld;  // which documents wait for facts, and what to do (notes GPU0604)
 

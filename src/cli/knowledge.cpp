@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <set>
+#include <utility>
 
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
+#include "catalog/documents.hpp"
 #include "cli/codes.hpp"
+#include "document/release.hpp"
+#include "document/secrets.hpp"
 
 namespace gpuctl::cli {
 
@@ -102,7 +107,15 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
   compiled.derivation = derive::compile(*compiled.platform, environment, thorough, sources, sink);
   compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
-  if (compiled.derivation == nullptr || compiled.rules == nullptr) return {};
+  const document::StoreOf store_of = [&](const std::string& kind) {
+    return library.programs(name + "/" + kind);
+  };
+  compiled.documents =
+      document::Kinds::compile(compiled.platform, store_of, thorough, sources, sink);
+  if (compiled.derivation == nullptr || compiled.rules == nullptr ||
+      compiled.documents == nullptr) {
+    return {};
+  }
   return compiled;
 }
 
@@ -135,6 +148,57 @@ const Compiled* Knowledge::platform(const std::string& name, diag::Origin asked_
   diag::Sink findings = slot.findings;
   sink.take(std::move(findings));
   return slot.compiled ? &slot.compiled : nullptr;
+}
+
+void Knowledge::load_document_kinds() {
+  if (std::exchange(document_kinds_loaded_, true)) return;
+  std::set<std::string> secrets;
+  for (const std::string& name : names_) {
+    const yaml::Node* provider = library_->file("providers/" + name + "/provider.yaml");
+    std::vector<std::string> builds;
+    for (const yaml::Node& folder : provider->get({"spec", "builds"}).items()) {
+      builds.emplace_back(folder.as_string());
+    }
+    diag::Sink none;  // reported when the platform is compiled
+    document_kinds_.emplace_back(name, catalog::load_documents(*library_, builds, none));
+    for (const catalog::DocumentKind& kind : document_kinds_.back().second) {
+      for (const yaml::Node& fragment : kind.fragments) {
+        document::add_secret_fields(fragment, secrets);
+      }
+    }
+  }
+  secret_fields_.assign(secrets.begin(), secrets.end());
+}
+
+std::string Knowledge::platform_for(const yaml::Node& document) {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
+  load_document_kinds();
+  std::string best;
+  document::Fit fit;
+  for (const auto& [name, kinds] : document_kinds_) {
+    const std::optional<document::Match> found = document::match(kinds, document);
+    if (!found || found->fit <= fit) continue;
+    best = name;
+    fit = found->fit;
+  }
+  return best;
+}
+
+const std::vector<std::string>& Knowledge::secret_fields() {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
+  load_document_kinds();
+  return secret_fields_;
+}
+
+std::vector<std::string> Knowledge::releases(const std::string& option) {
+  for (const std::string& name : names_) {
+    const Slot& slot = compile(name);
+    const auto& platform = slot.compiled.platform;
+    if (platform != nullptr && platform->releases && platform->releases->option == option) {
+      return document::releases_of(*platform);
+    }
+  }
+  return {};
 }
 
 void Knowledge::preload() {

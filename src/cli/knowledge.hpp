@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "derive/derive.hpp"
+#include "document/document.hpp"
 #include "plan/plan.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
@@ -24,6 +25,7 @@ struct Compiled {
   std::shared_ptr<const derive::Derivation> derivation;
   std::shared_ptr<const rule::Rules> rules;
   std::shared_ptr<const render::Templates> templates;
+  std::shared_ptr<const document::Kinds> documents;
   /// In the making on another thread; nullptr when the platform has none.
   std::shared_future<std::shared_ptr<const plan::SecretPatterns>> secrets;
   explicit operator bool() const { return templates != nullptr; }
@@ -37,6 +39,12 @@ class Knowledge {
 
   /// Compiles at first use. Thread-safe, with overlays once preload() ran.
   const Compiled* platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
+  /// The platform whose knowledge fits a document best, empty when none has any of it. Thread-safe.
+  std::string platform_for(const yaml::Node& document);
+  /// Names of secret fields of all kinds of documents. Thread-safe.
+  const std::vector<std::string>& secret_fields();
+  /// The releases that an option of the command line may name, oldest first.
+  std::vector<std::string> releases(const std::string& option);
   /// With overlays, compiles every platform, so that several threads may ask afterwards: what is
   /// wrong with them goes into sources that the other threads read.
   void preload();
@@ -51,11 +59,16 @@ class Knowledge {
     diag::Sink findings;  // faults of the knowledge itself
   };
   Slot& compile(const std::string& name);
+  void load_document_kinds();
 
   std::unique_ptr<catalog::Library> library_;
   std::mutex one_at_a_time_;
   std::map<std::string, Slot> platforms_;
   std::vector<std::string> names_;
+  bool document_kinds_loaded_ = false;
+  // By platform, in the order of names_; only to recognise documents.
+  std::vector<std::pair<std::string, std::vector<catalog::DocumentKind>>> document_kinds_;
+  std::vector<std::string> secret_fields_;
 };
 
 /// Compiles a platform from a library; empty after diagnostics.

@@ -10,6 +10,7 @@
 #include "base/path_check.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
+#include "cli/foreign.hpp"
 #include "cli/version.hpp"
 #include "render/codes.hpp"
 #include "render/origin.hpp"
@@ -105,9 +106,23 @@ class Run {
     sink().take(std::move(findings));
   }
 
+  // The release that reads the documents of this cluster; empty when the platform has none.
+  std::string release_of(const render::Cluster& cluster) const {
+    if (!compiled_->platform->releases) return {};
+    yaml::Node node = cluster.derived.cluster;
+    for (const std::string_view step : base::split(compiled_->platform->releases->derived, '.')) {
+      node = node.get(step);
+    }
+    return std::string(node.as_string());
+  }
+
   render::Rendered documents(const render::Cluster& cluster, diag::Sink& findings) {
     render::Rendered out =
         render::render(*compiled_->templates, cluster, extra_, {}, sources(), arena(), findings);
+    if (!findings.has_errors()) {
+      render::verify_as_read(out.documents, *compiled_->documents, release_of(cluster), true,
+                             sources(), arena(), findings);
+    }
     if (request_.crds && !findings.has_errors()) {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
       render::verify(out.documents, request_.crds->crds, true, sources(), arena(), findings);
@@ -118,6 +133,11 @@ class Run {
   bool load() {
     std::optional<std::string> text = read_file(result_.blueprint_file);
     if (!text) return false;
+    if (request_.foreign) {
+      result_.foreign = check_foreign(result_.blueprint_file, *text, request_, knowledge_,
+                                      sources(), arena(), sink());
+      if (result_.foreign) return false;
+    }
     input_ += *text;
     input_ += '\0';
     result_.inputs.blueprint_file = result_.blueprint_file;
@@ -276,15 +296,19 @@ class Run {
     const std::vector<render::Document> documents =
         render::render_secret(*compiled_->templates, cluster, resolve, sources(), arena(), sink());
     if (failed()) return;
-    if (request_.crds) {
-      const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+    {
       // Messages about a value that breaks its schema would quote it.
       diag::Sink hidden;
-      render::verify(documents, request_.crds->crds, false, sources(), arena(), hidden);
+      render::verify_as_read(documents, *compiled_->documents, release_of(cluster), false,
+                             sources(), arena(), hidden);
+      if (request_.crds) {
+        const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+        render::verify(documents, request_.crds->crds, false, sources(), arena(), hidden);
+      }
       if (hidden.has_errors()) {
         sink()
             .error(kSecretUnavailable, diag::kNoOrigin,
-                   "a document does not pass its schema once the secrets are in place")
+                   "a document does not pass its checks once the secrets are in place")
             .suggest("check the referenced secrets: a pull secret is one JSON object with `auths`");
         return;
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -27,7 +28,10 @@ struct Request {
   std::string facts_file;            // --facts, or empty
   std::shared_ptr<SharedCrds> crds;  // --crds, or nullptr
   std::string install_dir;           // --install-dir: render the secret form too
-  bool provenance = false;           // wanted for the documents, not only for faults in them
+  bool foreign = false;              // files may hold documents that others wrote
+  /// Releases that the command line names, by option: {"x-version": "1.2"}.
+  std::map<std::string, std::string> releases;
+  bool provenance = false;  // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when
   /// there is one: earlier choices and facts come from there.
   std::function<std::optional<std::string>(const std::string& path)> earlier;
@@ -67,6 +71,7 @@ struct Result {
   std::unique_ptr<diag::Sources> sources;
   std::unique_ptr<yaml::Arena> arena;
   diag::Sink sink;
+  std::optional<std::size_t> foreign;  // documents in a file that others wrote
   std::optional<blueprint::Blueprint> blueprint;
   std::optional<plan::Lock> old_lock;
   std::vector<derive::Choice> choices;

@@ -26,6 +26,9 @@ struct Diagnostic {
   Severity severity = Severity::error;
   std::string code;  // "GPU" and four digits
   std::string message;
+  /// Path in the document that the finding is about: `spec.gpuPools[0].replicas`; may be empty. It
+  /// also leads to what is absent, which no place can.
+  std::string path = {};
   Label primary;
   std::vector<Label> secondary;
   std::string expected;

@@ -61,7 +61,7 @@ std::vector<Mark> place_marks(const Diagnostic& diagnostic, const Sources& sourc
     Mark mark{.file = span->file,
               .line = position.line,
               .column = position.column,
-              .line_text = mask_secrets(line),
+              .line_text = mask_secrets(sources.without_hidden(span->file, line_begin, line)),
               .begin = std::min(begin - line_begin, line.size()),
               .end = std::min<std::size_t>(std::max<std::size_t>(span->end, begin) - line_begin,
                                            line.size()),
@@ -183,8 +183,12 @@ class TextPrinter {
     for (const Mark* mark : marks) {
       if (mark->line != shown) {
         if (shown != 0 && mark->line == shown + 2) {
-          source_line(shown + 1, cut_line(mask_secrets(sources.line_text(mark->file, shown + 1)), 0,
-                                          kMostColumns));
+          const std::string_view between = sources.line_text(mark->file, shown + 1);
+          const auto offset =
+              static_cast<std::size_t>(between.data() - sources.file_text(mark->file).data());
+          source_line(shown + 1,
+                      cut_line(mask_secrets(sources.without_hidden(mark->file, offset, between)), 0,
+                               kMostColumns));
         } else if (shown != 0 && mark->line > shown + 2) {
           paint(kBlue, "...");
           out_ += '\n';
@@ -271,6 +275,7 @@ void print_json(const Diagnostic& diagnostic, const Sources& sources, std::strin
   object["code"] = diagnostic.code;
   object["severity"] = severity_name(diagnostic.severity);
   object["message"] = diagnostic.message;
+  object["path"] = diagnostic.path;
   object["spans"] = std::move(spans);
   object["expected"] = diagnostic.expected;
   object["found"] = diagnostic.found;

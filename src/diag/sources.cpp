@@ -37,6 +37,26 @@ Origin Sources::add_subspan(Origin within, std::uint32_t begin, std::uint32_t en
   return add_span(outer->file, outer->begin + begin, outer->begin + end);
 }
 
+void Sources::hide(FileId file, std::uint32_t begin, std::uint32_t end) {
+  if (begin < end) hidden_.push_back({file, begin, end});
+}
+
+void Sources::hide(Origin origin) {
+  const Span* found = owns(origin) ? span(origin) : nullptr;
+  if (found != nullptr) hide(found->file, found->begin, found->end);
+}
+
+std::string Sources::without_hidden(FileId file, std::size_t offset, std::string_view line) const {
+  std::string out(line);
+  for (const Span& hidden : hidden_) {
+    if (hidden.file != file) continue;
+    const std::size_t begin = std::max<std::size_t>(hidden.begin, offset);
+    const std::size_t end = std::min<std::size_t>(hidden.end, offset + out.size());
+    for (std::size_t i = begin; i < end; ++i) out[i - offset] = '*';
+  }
+  return out;
+}
+
 const Span* Sources::span(Origin origin) const {
   if (origin == kNoOrigin) return nullptr;
   const std::uint32_t index = origin - 1;

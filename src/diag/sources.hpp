@@ -59,6 +59,13 @@ class Sources {
   /// A span inside an existing one: [begin, end) relative to its start. Unknown stays unknown.
   Origin add_subspan(Origin within, std::uint32_t begin, std::uint32_t end);
 
+  /// Bytes [begin, end) of a file of this table hold a secret: no excerpt shows them.
+  void hide(FileId file, std::uint32_t begin, std::uint32_t end);
+  /// The same for what an origin covers; unknown places and those of parents are left alone.
+  void hide(Origin origin);
+  /// `line`, which begins at byte `offset` of the file, with `*` for each hidden byte.
+  std::string without_hidden(FileId file, std::size_t offset, std::string_view line) const;
+
   /// The span of an origin, or nullptr when it is unknown.
   const Span* span(Origin origin) const;
   std::string_view file_name(FileId file) const;
@@ -99,6 +106,7 @@ class Sources {
   std::span<const Span> frozen_spans_;
   std::deque<OwnedFile> files_;  // deque: views into texts stay valid
   std::vector<Span> spans_;
+  std::vector<Span> hidden_;
 };
 
 }  // namespace gpuctl::diag

@@ -13,6 +13,7 @@
 #include "catalog/platform.hpp"
 #include "derive/derive.hpp"
 #include "diag/print.hpp"
+#include "document/document.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
 #include "yaml/read.hpp"
@@ -71,6 +72,12 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     rule::compile(*platform, environment, kThorough, library.sources(), sink);
     render::compile(*platform, environment, library, kThorough, sink);
     programs[name] = store->packed();
+    std::map<std::string, std::shared_ptr<cel::Store>> stores;
+    const document::StoreOf store_of = [&](const std::string& kind) {
+      return stores[kind] = std::make_shared<cel::Store>();
+    };
+    document::Kinds::compile(platform, store_of, kThorough, library.sources(), sink);
+    for (const auto& [kind, compiled] : stores) programs[name + "/" + kind] = compiled->packed();
   }
   return fail(sink, library.sources());
 }

@@ -79,4 +79,22 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
   }
 }
 
+void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
+                    const std::string& release, bool secrets_left_out, diag::Sources& sources,
+                    yaml::Arena& arena, diag::Sink& sink) {
+  document::Context context;
+  context.release = release;
+  context.errors_only = true;
+  for (const Document& document : documents) {
+    if (!document.body.is_map()) continue;
+    context.prefix = document.path + ": ";
+    context.fallback = document.origin;
+    context.exempt.clear();
+    if (secrets_left_out && document.body_of != nullptr) {
+      context.exempt = secret_paths(*document.body_of);
+    }
+    kinds.check(document.body, context, sources, arena, sink);
+  }
+}
+
 }  // namespace gpuctl::render

@@ -1,6 +1,7 @@
 // Checks rendered documents against published CRDs.
 #pragma once
 
+#include "document/document.hpp"
 #include "render/documents.hpp"
 #include "schema/crds.hpp"
 
@@ -12,5 +13,13 @@ namespace gpuctl::render {
 /// of `$secret` are exempt.
 void verify(const std::vector<Document>& documents, schema::Crds& crds, bool secrets_left_out,
             diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+
+/// Checks every document whose reader is described (folders documents/ of providers) as if somebody
+/// else had written it: what an override or a passed-on field smuggles in is refused here and not
+/// by the reader. Errors only; rules on blueprints have warned before. `release` as in
+/// document::Context.
+void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
+                    const std::string& release, bool secrets_left_out, diag::Sources& sources,
+                    yaml::Arena& arena, diag::Sink& sink);
 
 }  // namespace gpuctl::render

@@ -6,6 +6,7 @@
 #include "derive/environment.hpp"
 #include "rule/codes.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/path.hpp"
 
 namespace gpuctl::rule {
 
@@ -13,6 +14,7 @@ namespace {
 
 const std::vector<std::string> kKeys = {"code",    "severity", "forEach",  "when", "check", "at",
                                         "message", "label",    "expected", "help", "source"};
+const std::vector<std::string> kDocumentKeys = {"on", "field"};
 
 bool is_code(std::string_view text) {
   constexpr std::size_t kCodeBytes = 7;
@@ -29,17 +31,23 @@ std::optional<diag::Severity> parse_severity(std::string_view text) {
 
 class Compiler {
  public:
-  Compiler(std::shared_ptr<const cel::Environment> environment, bool thorough,
+  Compiler(std::shared_ptr<const cel::Environment> environment, bool on_documents, bool thorough,
            diag::Sources& sources, diag::Sink& sink)
-      : base_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(sink) {}
+      : base_(std::move(environment)),
+        keys_(kKeys),
+        thorough_(thorough),
+        sources_(sources),
+        sink_(sink) {
+    if (on_documents) keys_.insert(keys_.end(), kDocumentKeys.begin(), kDocumentKeys.end());
+  }
 
   std::optional<Rule> compile(const yaml::Node& written) {
     const std::size_t errors_before = sink_.error_count();
     for (const yaml::Entry& entry : written.entries()) {
       const std::string key(entry.key.as_string());
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
+      if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) {
         sink_.error(kFaultyRule, entry.key.origin(), "unknown key `" + key + "` in a rule")
-            .did_you_mean(key, kKeys);
+            .did_you_mean(key, keys_);
       }
     }
     Rule rule;
@@ -54,7 +62,7 @@ class Compiler {
           .expect("error, warning or note");
       return std::nullopt;
     }
-    for (const char* key : {"message", "label", "expected", "help"}) {
+    for (const char* key : {"message", "label", "expected", "help", "field"}) {
       const yaml::Node* text = written.find(key);
       if (text != nullptr && !text->is_string()) {
         sink_
@@ -121,6 +129,7 @@ class Compiler {
 
   std::map<std::string, Loops> loops_;
   std::shared_ptr<const cel::Environment> base_;
+  std::vector<std::string> keys_;
   bool thorough_;
   diag::Sources& sources_;
   diag::Sink& sink_;
@@ -128,15 +137,20 @@ class Compiler {
 
 class Checker {
  public:
-  Checker(std::vector<cel::Value> values, diag::Origin fallback, diag::Sources& sources,
-          yaml::Arena& arena, diag::Sink& sink)
-      : values_(std::move(values)),
-        fallback_(fallback),
+  /// `blueprint` when the rules are on one; otherwise the first value is a document.
+  Checker(Subject subject, const yaml::Node* blueprint, diag::Sources& sources, yaml::Arena& arena,
+          diag::Sink& sink)
+      : subject_(std::move(subject)),
+        values_(std::move(subject_.values)),
+        base_count_(values_.size()),
+        blueprint_(blueprint),
         sources_(sources),
         arena_(arena),
         sink_(sink) {}
 
-  void run(const Rule& rule) { loop(rule, 0); }
+  void run(const Rule& rule) {
+    if (!subject_.errors_only || rule.severity == diag::Severity::error) loop(rule, 0);
+  }
 
  private:
   void loop(const Rule& rule, std::size_t depth) {
@@ -169,13 +183,13 @@ class Checker {
       const std::optional<cel::Value> when = evaluate(rule.when.get(), rule);
       if (!when || !when->is_node() || !when->node().as_boolean()) return;
     }
-    const std::optional<cel::Value> kept = evaluate(rule.check.get(), rule);
-    if (!kept || (kept->is_node() && kept->node().as_boolean())) return;
+    if (met(rule)) return;
     diag::Diagnostic broken;
     broken.severity = rule.severity;
     broken.code = rule.code;
-    broken.message = text("message", rule);
+    broken.message = subject_.prefix + text("message", rule);
     broken.primary.at = place(rule);
+    broken.path = path_of(broken.primary.at, rule);
     broken.label(text("label", rule));
     broken.expect(text("expected", rule));
     if (std::string help = text("help", rule); !help.empty()) broken.suggest(std::move(help));
@@ -183,25 +197,44 @@ class Checker {
     sink_.add(std::move(broken));
   }
 
+  bool met(const Rule& rule) {
+    const cel::Expression& check = rule.check.get();
+    const cel::Outcome outcome = cel::evaluate(*check.program, values_, arena_);
+    if (outcome.ok()) return outcome.value.is_node() && outcome.value.node().as_boolean();
+    if (blueprint_ == nullptr && outcome.error->kind == cel::EvalError::Kind::general) return false;
+    report(*outcome.error, check, rule);
+    return true;
+  }
+
+  // The path of the value that is shown, with what `field` says below it.
+  std::string path_of(diag::Origin at, const Rule& rule) {
+    const yaml::Node& root = blueprint_ != nullptr ? *blueprint_ : values_.front().node();
+    std::string path = at == diag::kNoOrigin ? std::string() : yaml::path_to(root, at);
+    const std::string field = text("field", rule);
+    return path.empty() || field.empty() ? path + field : path + "." + field;
+  }
+
   // Where the blueprint says the value that `at` leads to; the innermost loop item that has a place
   // when the value itself has none.
   diag::Origin place(const Rule& rule) {
     const cel::Expression at =
         cel::compile_bare(rule.written.get("at"), *rule.environment, sources_, sink_);
-    if (!at) return fallback_;
+    if (!at) return subject_.fallback;
     const cel::Outcome outcome = cel::evaluate(*at.program, values_, arena_);
     if (outcome.ok() && outcome.value.is_node() && known(outcome.value.node().origin())) {
       return outcome.value.node().origin();
     }
-    for (std::size_t i = values_.size(); i > derive::kBaseVariables; --i) {
+    for (std::size_t i = values_.size(); i > base_count_; --i) {
       const cel::Value& item = values_[i - 1];
       if (item.is_node() && known(item.node().origin())) return item.node().origin();
     }
-    return fallback_;
+    return subject_.fallback;
   }
 
-  // A default comes from a schema: no place in the blueprint.
-  bool known(diag::Origin origin) const { return sources_.owns(origin); }
+  // A default of a blueprint comes from a schema: no place in it. Those of documents have none.
+  bool known(diag::Origin origin) const {
+    return blueprint_ == nullptr ? origin != diag::kNoOrigin : sources_.owns(origin);
+  }
 
   // A text of the rule; empty when it has none.
   std::string text(std::string_view key, const Rule& rule) {
@@ -227,13 +260,15 @@ class Checker {
 
   void report(const cel::EvalError& error, const cel::Expression& expression, const Rule& rule) {
     // An absent fact is no fault of the rule: it cannot be checked yet.
-    if (error.path.starts_with("facts.")) return;
+    if (error.path.starts_with("facts.") || subject_.faulty) return;
     cel::report(error, expression, sources_, sink_).note("in rule " + rule.code);
   }
 
   std::map<const cel::Program*, cel::Value> outer_lists_;
+  Subject subject_;
   std::vector<cel::Value> values_;
-  diag::Origin fallback_;
+  std::size_t base_count_;
+  const yaml::Node* blueprint_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
@@ -244,7 +279,7 @@ class Checker {
 std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
                                      std::shared_ptr<const cel::Environment> environment,
                                      bool thorough, diag::Sources& sources, diag::Sink& sink) {
-  Compiler compiler(std::move(environment), thorough, sources, sink);
+  Compiler compiler(std::move(environment), false, thorough, sources, sink);
   auto rules = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
   bool good = true;
@@ -263,12 +298,35 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
   return good ? rules : nullptr;
 }
 
+std::shared_ptr<const Rules> compile_document_rules(
+    const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
+    bool thorough, diag::Sources& sources, diag::Sink& sink) {
+  Compiler compiler(std::move(environment), true, thorough, sources, sink);
+  auto rules = std::make_shared<Rules>();
+  bool good = true;
+  for (const yaml::Node& item : written) {
+    std::optional<Rule> rule = compiler.compile(item);
+    good = good && rule;
+    if (rule) rules->push_back(std::move(*rule));
+  }
+  return good ? rules : nullptr;
+}
+
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
            yaml::Arena& arena, diag::Sink& sink) {
   const derive::Inputs inputs{blueprint.metadata, blueprint.spec, derived.cluster,
                               blueprint.platform->catalog, facts};
-  Checker checker(inputs.values(), blueprint.metadata.get("name").origin(), sources, arena, sink);
+  Subject subject;
+  subject.values = inputs.values();
+  subject.fallback = blueprint.metadata.get("name").origin();
+  Checker checker(std::move(subject), &blueprint.document, sources, arena, sink);
+  for (const Rule& rule : rules) checker.run(rule);
+}
+
+void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
+           diag::Sink& sink) {
+  Checker checker(subject, nullptr, sources, arena, sink);
   for (const Rule& rule : rules) checker.run(rule);
 }
 

@@ -34,6 +34,26 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
                                      std::shared_ptr<const cel::Environment> environment,
                                      bool thorough, diag::Sources& sources, diag::Sink& sink);
 
+/// The same for rules on documents (key `on`, which the caller has dealt with): several may share a
+/// code, and `field` may name an absent field below what `at` leads to.
+std::shared_ptr<const Rules> compile_document_rules(
+    const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
+    bool thorough, diag::Sources& sources, diag::Sink& sink);
+
+/// What rules are run on when it is no blueprint.
+struct Subject {
+  std::vector<cel::Value> values;  // of the environment's variables; the first is the document
+  diag::Origin fallback = diag::kNoOrigin;
+  std::string prefix = {};   // of every message
+  bool errors_only = false;  // warnings and notes are not wanted
+  bool faulty = false;  // what is wrong with it was reported: a rule that fails on it is left out
+};
+
+/// Runs rules on a document. A `check` that fails for another reason than an absent key is not met:
+/// a value that nothing can be worked out from is none to accept.
+void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
+           diag::Sink& sink);
+
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
 /// fact are skipped.
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,

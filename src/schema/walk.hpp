@@ -101,6 +101,7 @@ class Walk {
     diag::Diagnostic finding;
     finding.code = code;
     finding.primary.at = at;
+    finding.path = place.path();
     describe(finding);
     if (!nested_) finding.message = options_.subject + finding.message;
     sink_->add(std::move(finding));

@@ -101,4 +101,31 @@ const Node* step_into(const Node& node, const PathStep& step) {
   return nullptr;
 }
 
+namespace {
+
+bool find_path(const Node& node, diag::Origin origin, std::string& path) {
+  if (node.origin() == origin) return true;
+  const std::size_t length = path.size();
+  for (const Entry& entry : node.entries()) {
+    path += key_step(entry.key.as_string());
+    if (entry.key.origin() == origin || find_path(entry.value, origin, path)) return true;
+    path.resize(length);
+  }
+  std::size_t index = 0;
+  for (const Node& item : node.items()) {
+    path += "[" + std::to_string(index++) + "]";
+    if (find_path(item, origin, path)) return true;
+    path.resize(length);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string path_to(const Node& root, diag::Origin origin) {
+  std::string path;
+  if (!find_path(root, origin, path)) return {};
+  return path.starts_with('.') ? path.substr(1) : path;
+}
+
 }  // namespace gpuctl::yaml

@@ -30,4 +30,8 @@ std::string item_step(const Node& item, std::size_t index);
 /// The node that a step leads to, or nullptr. A list is entered by position, or by `name`.
 const Node* step_into(const Node& node, const PathStep& step);
 
+/// The path of the first node, or key, below `root` that stands at `origin`: `spec.pools[1].name`.
+/// Empty when there is none. `origin` must be known.
+std::string path_to(const Node& root, diag::Origin origin);
+
 }  // namespace gpuctl::yaml

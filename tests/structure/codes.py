@@ -24,6 +24,12 @@ def defined():
             match = re.match(r"\s*(?:-\s*)?code:\s*[\"']?(GPU\d{4})", line)
             if match:
                 found.setdefault(match[1], []).append((f"{relative(path)}:{number}", ""))
+    # Several rules on documents may share a code: what they say belongs on one page.
+    for path in sorted((ROOT / "providers").glob("*/documents/*.yaml")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.match(r"\s*(?:-\s*)?code:\s*[\"']?(GPU\d{4})", line)
+            if match:
+                found.setdefault(match[1], [(f"{relative(path)}:{number}", "")])
     return found
 
 

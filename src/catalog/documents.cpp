@@ -1,0 +1,191 @@
+#include "catalog/documents.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "catalog/codes.hpp"
+
+namespace gpuctl::catalog {
+
+namespace {
+
+constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+// No kind is that special; this ends a circle.
+constexpr std::size_t kDeepest = 8;
+
+/// What the files say of one kind.
+struct Parts {
+  std::string extends;
+  diag::Origin extends_at = diag::kNoOrigin;
+  std::vector<yaml::Node> matches;
+  std::vector<yaml::Node> fragments;
+  std::vector<yaml::Node> conversions;
+  yaml::Node published;
+};
+
+class Loader {
+ public:
+  Loader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
+
+  std::vector<DocumentKind> load(const std::vector<std::string>& folders) {
+    for (const std::string& folder : folders) {
+      for (const std::string& path : library_.list("providers/" + folder + "/documents/")) {
+        read(path, *library_.file(path));
+      }
+    }
+    for (const auto& [name, at] : rules_for_) {
+      if (!parts_.contains(name)) {
+        std::vector<std::string> known;
+        for (const auto& [other, parts] : parts_) known.push_back(other);
+        sink_.error(kUnknownName, at, "no document kind `" + name + "`").did_you_mean(name, known);
+      }
+    }
+    std::vector<DocumentKind> out;
+    for (const auto& [name, parts] : parts_) {
+      DocumentKind kind;
+      kind.name = name;
+      kind.extends = parts.extends;
+      kind.matches = parts.matches;
+      if (inherit(name, kind)) out.push_back(std::move(kind));
+    }
+    return out;
+  }
+
+ private:
+  void read(const std::string& path, const yaml::Node& tree) {
+    const std::string_view kind = tree.get("kind").as_string();
+    const yaml::Node spec = tree.get("spec");
+    const bool schema = kind == "DocumentSchema";
+    if (tree.get("apiVersion").as_string() != kApiVersion || !spec.is_map() ||
+        (!schema && kind != "DocumentRules")) {
+      sink_
+          .error(kKnowledgeFile, tree.origin(),
+                 "`" + path + "` is no DocumentSchema or DocumentRules")
+          .expect("apiVersion " + std::string(kApiVersion) +
+                  ", kind DocumentSchema or DocumentRules, and a map `spec`");
+      return;
+    }
+    if (schema) {
+      add_schema(path, tree.get({"metadata", "name"}), spec);
+    } else {
+      add_rules(spec);
+    }
+  }
+
+  void add_schema(const std::string& path, const yaml::Node& name, const yaml::Node& spec) {
+    if (!name.is_string() || !spec.get("schema").is_map()) {
+      sink_.error(kKnowledgeFile, spec.origin(), "`" + path + "` is incomplete")
+          .expect("`metadata.name` and `spec.schema`");
+      return;
+    }
+    Parts& parts = parts_[std::string(name.as_string())];
+    if (const yaml::Node extends = spec.get("extends"); extends.is_string()) {
+      parts.extends = extends.as_string();
+      parts.extends_at = extends.origin();
+    }
+    append(parts.matches, spec.get("match"));
+    if (const yaml::Node* published = spec.find("published")) parts.published = *published;
+    append(parts.conversions, spec.get("convert"));
+    parts.fragments.push_back(with_shared(spec.get("schema"), spec.get("shared"), 0));
+  }
+
+  // A map with `x-gpuctl-shared: NAME` takes in the entries of that part of `shared`.
+  yaml::Node with_shared(const yaml::Node& node, const yaml::Node& shared, std::size_t depth) {
+    if (!node.is_map()) return node;
+    constexpr std::string_view kShared = "x-gpuctl-shared";
+    yaml::MapBuilder out;
+    for (const yaml::Entry& entry : node.entries()) {
+      if (entry.key.as_string() != kShared) {
+        out.set(entry.key, with_shared(entry.value, shared, depth));
+        continue;
+      }
+      const yaml::Node part = shared.get(entry.value.as_string());
+      if (!part.is_map() || depth == kDeepest) {
+        sink_.error(kUnknownName, entry.value.origin(),
+                    "no `" + std::string(entry.value.as_string()) + "` among `shared`");
+        continue;
+      }
+      for (const yaml::Entry& taken : with_shared(part, shared, depth + 1).entries()) {
+        out.set(taken.key, taken.value);
+      }
+    }
+    return out.build(library_.arena(), node.origin());
+  }
+
+  void add_rules(const yaml::Node& spec) {
+    for (const yaml::Node& rule : spec.get("rules").items()) {
+      const yaml::Node on = rule.get("on");
+      if (!on.is_string()) {
+        sink_.error(kKnowledgeFile, rule.origin(), "a rule on documents needs `on: KIND`");
+        continue;
+      }
+      rules_for_.emplace(on.as_string(), on.origin());
+      pending_[std::string(on.as_string())].push_back(rule);
+    }
+  }
+
+  static void append(std::vector<yaml::Node>& to, const yaml::Node& list) {
+    to.insert(to.end(), list.items().begin(), list.items().end());
+  }
+
+  // Fills in what comes from the kinds that it extends, the most general first.
+  bool inherit(const std::string& name, DocumentKind& kind) {
+    std::vector<const Parts*> chain;
+    for (std::string next = name; !next.empty(); next = chain.back()->extends) {
+      const auto found = parts_.find(next);
+      if (found == parts_.end() || chain.size() == kDeepest) {
+        sink_.error(kUnknownName, chain.back()->extends_at,
+                    "no document kind `" + next + "` that `" + name + "` could extend");
+        return false;
+      }
+      chain.push_back(&found->second);
+    }
+    kind.depth = chain.size() - 1;
+    for (auto parts = chain.rbegin(); parts != chain.rend(); ++parts) {
+      kind.fragments.insert(kind.fragments.end(), (*parts)->fragments.begin(),
+                            (*parts)->fragments.end());
+      kind.conversions.insert(kind.conversions.end(), (*parts)->conversions.begin(),
+                              (*parts)->conversions.end());
+      if ((*parts)->published.is_map()) kind.published = (*parts)->published;
+    }
+    kind.rules = pending_[name];
+    return true;
+  }
+
+  Library& library_;
+  diag::Sink& sink_;
+  std::map<std::string, Parts> parts_;
+  std::map<std::string, std::vector<yaml::Node>> pending_;
+  std::map<std::string, diag::Origin> rules_for_;
+};
+
+}  // namespace
+
+std::vector<DocumentKind> load_documents(Library& library, const std::vector<std::string>& folders,
+                                         diag::Sink& sink) {
+  return Loader(library, sink).load(folders);
+}
+
+Releases read_releases(const yaml::Node& written) {
+  return {std::string(written.get("option").as_string()),
+          std::string(written.get("table").as_string()),
+          std::string(written.get("features").as_string()),
+          std::string(written.get("derived").as_string())};
+}
+
+std::vector<Releases> all_releases(Library& library) {
+  constexpr std::string_view kFile = "/provider.yaml";
+  std::map<std::string, Releases> out;
+  for (const std::string& path : library.list("providers/")) {
+    if (!path.ends_with(kFile)) continue;
+    const yaml::Node written = library.file(path)->get({"spec", "releases"});
+    if (!written.is_map()) continue;
+    Releases releases = read_releases(written);
+    out.emplace(releases.option, std::move(releases));
+  }
+  std::vector<Releases> list;
+  for (auto& [option, releases] : out) list.push_back(std::move(releases));
+  return list;
+}
+
+}  // namespace gpuctl::catalog

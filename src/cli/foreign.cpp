@@ -1,0 +1,152 @@
+#include "cli/foreign.hpp"
+
+#include <algorithm>
+
+#include "document/codes.hpp"
+#include "document/match.hpp"
+#include "document/secrets.hpp"
+#include "schema/codes.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+// Stands in every document of our own.
+constexpr std::string_view kOwnGroup = "gpuctl.dev/";
+// Others use anchors; few, and small ones.
+constexpr std::size_t kMostAliases = 200;
+
+yaml::ReadLimits limits() {
+  yaml::ReadLimits out;
+  out.aliases = kMostAliases;
+  out.ambiguous_scalars = true;
+  return out;
+}
+
+bool is_object(const yaml::Node& document) {
+  return document.get("apiVersion").is_string() && document.get("kind").is_string();
+}
+
+diag::Origin start_of(const yaml::Node& document) {
+  const auto entries = document.entries();
+  return entries.empty() ? document.origin() : entries.front().key.origin();
+}
+
+class Checker {
+ public:
+  Checker(const Request& request, Knowledge& knowledge, diag::Sources& sources, yaml::Arena& arena,
+          diag::Sink& sink)
+      : request_(request), knowledge_(knowledge), sources_(sources), arena_(arena), sink_(sink) {}
+
+  void check(const yaml::Node& document) {
+    const std::string name = knowledge_.platform_for(document);
+    const Compiled* compiled =
+        name.empty() ? nullptr : knowledge_.platform(name, diag::kNoOrigin, sink_);
+    diag::Sink findings;
+    bool known = false;
+    bool strict = true;
+    yaml::Node published;
+    if (compiled != nullptr) {
+      document::Context context;
+      const auto& releases = compiled->platform->releases;
+      if (releases) {
+        const auto given = request_.releases.find(releases->option);
+        if (given != request_.releases.end()) context.release = given->second;
+      }
+      known = compiled->documents->check(document, context, sources_, arena_, findings);
+      if (const auto found = document::match(compiled->platform->documents, document)) {
+        published = compiled->platform->documents[found->kind].published;
+        strict = published.is_null() || published.get("strict").as_boolean();
+      }
+    }
+    known = check_published(document, published, strict, findings) || known;
+    sink_.take(std::move(findings));
+    if (known || !name.empty()) return;
+    sink_
+        .note(document::kNotChecked, start_of(document),
+              "`" + std::string(document.get("kind").as_string()) + "` of `" +
+                  std::string(document.get("apiVersion").as_string()) + "` is not checked")
+        .label("gpuctl has no rules for this kind")
+        .suggest("give the directory of its CRD with `--crds` to check its schema");
+  }
+
+ private:
+  bool check_published(const yaml::Node& document, const yaml::Node& published, bool strict,
+                       diag::Sink& findings) {
+    if (!request_.crds) return false;
+    std::string group(published.get("group").as_string());
+    std::string version(published.get("version").as_string());
+    std::string kind(published.get("kind").as_string());
+    if (!published.is_map()) {
+      const std::string api_version(document.get("apiVersion").as_string());
+      const std::size_t slash = api_version.find('/');
+      if (slash == std::string::npos) return false;
+      group = api_version.substr(0, slash);
+      version = api_version.substr(slash + 1);
+      kind = document.get("kind").as_string();
+    }
+    diag::Sink more;
+    {
+      const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+      const schema::Crd* crd = request_.crds->crds.find(group, version, kind, more);
+      if (crd == nullptr || crd->schema == nullptr) {
+        findings.take(std::move(more));
+        return false;
+      }
+      schema::validate(*crd->schema, document, arena_, sources_, more);
+    }
+    for (diag::Diagnostic finding : more.all()) {
+      const bool said = std::any_of(
+          findings.all().begin(), findings.all().end(), [&](const diag::Diagnostic& other) {
+            return other.primary.at == finding.primary.at && other.path == finding.path;
+          });
+      if (said) continue;
+      if (!strict && finding.severity == diag::Severity::error) {
+        finding.severity = diag::Severity::warning;
+        finding.note("the published schema refuses it, the program that reads it does not");
+      }
+      findings.add(std::move(finding));
+    }
+    return true;
+  }
+
+  const Request& request_;
+  Knowledge& knowledge_;
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+};
+
+}  // namespace
+
+std::optional<std::size_t> check_foreign(const std::string& name, const std::string& text,
+                                         const Request& request, Knowledge& knowledge,
+                                         diag::Sources& sources, yaml::Arena& arena,
+                                         diag::Sink& sink) {
+  if (text.find(kOwnGroup) != std::string::npos) return std::nullopt;
+  const diag::FileId file = sources.add_file(name, text);
+  document::hide_secrets(file, knowledge.secret_fields(), sources);
+  diag::Sink findings;
+  const std::optional<std::vector<yaml::Node>> documents =
+      yaml::read_all(file, sources, arena, findings, limits());
+  if (!documents) {
+    sink.take(std::move(findings));
+    return 0;
+  }
+  const auto counts = [&](const yaml::Node& document) {
+    return is_object(document) || !knowledge.platform_for(document).empty();
+  };
+  if (std::none_of(documents->begin(), documents->end(), counts)) return std::nullopt;
+  sink.take(std::move(findings));
+  Checker checker(request, knowledge, sources, arena, sink);
+  std::size_t number = 0;
+  for (const yaml::Node& document : *documents) {
+    if (document.is_null()) continue;
+    ++number;
+    checker.check(document);
+  }
+  return number;
+}
+
+}  // namespace gpuctl::cli

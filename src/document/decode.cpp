@@ -1,0 +1,150 @@
+#include "document/decode.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "document/codes.hpp"
+#include "yaml/path.hpp"
+
+namespace gpuctl::document {
+
+namespace {
+
+using yaml::Entry;
+using yaml::Node;
+
+constexpr std::string_view kReader = "x-gpuctl-reader";
+constexpr std::string_view kSecret = "x-gpuctl-secret";
+
+// What YAML 1.1 readers take for a boolean when it stands without quotes.
+std::optional<bool> old_boolean(std::string_view text) {
+  constexpr std::string_view kTrue[] = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON"};
+  constexpr std::string_view kFalse[] = {"n", "N", "no", "No", "NO", "off", "Off", "OFF"};
+  if (std::find(std::begin(kTrue), std::end(kTrue), text) != std::end(kTrue)) return true;
+  if (std::find(std::begin(kFalse), std::end(kFalse), text) != std::end(kFalse)) return false;
+  return std::nullopt;
+}
+
+class Decoder {
+ public:
+  Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+      : sources_(sources), arena_(arena), sink_(sink) {}
+
+  Node decode(const Node& schema, const Node& value, bool go) {
+    go = go || schema.get(kReader).as_string() == "go";
+    if (schema.get(kSecret).as_boolean()) sources_.hide(value.origin());
+    if (value.is_map()) return map(schema, value, go);
+    if (value.is_list()) return list(schema, value, go);
+    return go ? scalar(schema, value) : value;
+  }
+
+ private:
+  // The declared field that a reader takes the key for: the same, or the first in another case.
+  static const Entry* field_for(const Node& properties, std::string_view key, bool go) {
+    const Entry* same = properties.find_entry(key);
+    if (same != nullptr || !go) return same;
+    const std::string folded = base::to_lower(key);
+    for (const Entry& entry : properties.entries()) {
+      if (base::to_lower(entry.key.as_string()) == folded) return &entry;
+    }
+    return nullptr;
+  }
+
+  Node map(const Node& schema, const Node& value, bool go) {
+    const Node properties = schema.get("properties");
+    const Node additional = schema.get("additionalProperties");
+    yaml::MapBuilder out;
+    for (const Entry& entry : value.entries()) {
+      const std::size_t length = path_.size();
+      path_ += yaml::key_step(entry.key.as_string());
+      const Entry* field = field_for(properties, entry.key.as_string(), go);
+      if (field != nullptr) {
+        declared(*field, entry, go, out);
+      } else {
+        out.set(entry.key, decode(additional, entry.value, go));
+      }
+      path_.resize(length);
+    }
+    return out.build(arena_, value.origin());
+  }
+
+  void declared(const Entry& field, const Entry& entry, bool go, yaml::MapBuilder& out) {
+    const std::string_view name = field.key.as_string();
+    const std::string_view written = entry.key.as_string();
+    if (name != written) {
+      diag::Diagnostic& warning =
+          sink_.warning(kOtherCase, entry.key.origin(),
+                        "`" + std::string(written) + "` is read as `" + std::string(name) + "`");
+      warning.path = path_.substr(path_.starts_with('.') ? 1 : 0);
+      warning.label("another case than the field's")
+          .expect("`" + std::string(name) + "`")
+          .suggest("write `" + std::string(name) + "`: other tools compare letter by letter");
+    }
+    const Node value = decode(field.value, entry.value, go);
+    const bool empty =
+        value.is_null() || ((value.is_string() || value.is_list()) && value.size() == 0);
+    if (go && empty) return;
+    const Node key = name == written ? entry.key : Node::view(name, entry.key.origin());
+    out.set(key, value);
+  }
+
+  Node list(const Node& schema, const Node& value, bool go) {
+    const Node items = schema.get("items");
+    std::vector<Node> out;
+    for (const Node& item : value.items()) {
+      const std::size_t length = path_.size();
+      path_ += "[" + std::to_string(out.size()) + "]";
+      out.push_back(decode(items, item, go));
+      path_.resize(length);
+    }
+    return arena_.list(out, value.origin());
+  }
+
+  Node scalar(const Node& schema, const Node& value) {
+    const std::string_view type = schema.get("type").as_string();
+    if (type == "string" && (value.is_number() || value.is_boolean())) return text(schema, value);
+    if (type == "integer" && value.is_real()) {
+      const double real = value.as_real();
+      constexpr double kExact = 9007199254740992.0;  // 2^53
+      if (std::trunc(real) == real && std::abs(real) <= kExact) {
+        return Node::integer(static_cast<std::int64_t>(real), value.origin());
+      }
+    }
+    if (value.is_string()) {
+      const std::string_view written = sources_.text(value.origin());
+      const std::optional<bool> old =
+          written == value.as_string() ? old_boolean(written) : std::nullopt;
+      if (old && type == "boolean") return Node::boolean(*old, value.origin());
+    }
+    return value;
+  }
+
+  Node text(const Node& schema, const Node& value) {
+    const std::string written(sources_.text(value.origin()));
+    std::string taken = value.is_boolean()   ? (value.as_boolean() ? "true" : "false")
+                        : value.is_integer() ? std::to_string(value.as_integer())
+                                             : base::format_real(value.as_real());
+    if (taken != written && !written.empty() && !schema.get(kSecret).as_boolean()) {
+      diag::Diagnostic& warning = sink_.warning(
+          kTakenAsText, value.origin(), "`" + written + "` is read as the text `" + taken + "`");
+      warning.path = path_.substr(path_.starts_with('.') ? 1 : 0);
+      warning.suggest("put it in quotes: `\"" + written + "\"`");
+    }
+    return arena_.string(taken, value.origin());
+  }
+
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+  std::string path_;
+};
+
+}  // namespace
+
+yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
+                  yaml::Arena& arena, diag::Sink& sink) {
+  return Decoder(sources, arena, sink).decode(definition, document, false);
+}
+
+}  // namespace gpuctl::document

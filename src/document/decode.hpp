@@ -1,0 +1,20 @@
+// A document as its reader decodes it.
+#pragma once
+
+#include "diag/diagnostic.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::document {
+
+/// The tree that a reader in Go gets (encoding/json behind sigs.k8s.io/yaml), below every schema
+/// node with `x-gpuctl-reader: go`: keys in another case are the field (warning GPU0622), a number
+/// or boolean where text is wanted becomes text (GPU0623 when that may surprise), whole numbers
+/// written with a point are integers, nulls are absent, and so are empty texts and lists of
+/// declared fields. Elsewhere the tree stays as it is. Values keep their origins. What cannot be
+/// decoded stays for the schema to report. `definition` is the schema as written.
+///
+/// Values whose schema has `x-gpuctl-secret` are hidden in `sources`.
+yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
+                  yaml::Arena& arena, diag::Sink& sink);
+
+}  // namespace gpuctl::document

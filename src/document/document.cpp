@@ -1,0 +1,200 @@
+#include "document/document.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "catalog/codes.hpp"
+#include "derive/environment.hpp"
+#include "document/decode.hpp"
+#include "document/release.hpp"
+#include "schema/codes.hpp"
+
+namespace gpuctl::document {
+
+namespace {
+
+using yaml::Node;
+
+// The tree with `value` at a path; maps on the way are made, what is no map is left as it is.
+Node with_value(const Node& tree, std::span<const std::string> path, const Node& value,
+                yaml::Arena& arena) {
+  if (path.empty()) return value;
+  if (!tree.is_map() && !tree.is_null()) return tree;
+  yaml::MapBuilder out(tree);
+  const Node* below = out.find(path.front());
+  const Node changed =
+      with_value(below == nullptr ? Node() : *below, path.subspan(1), value, arena);
+  const yaml::Entry* entry = tree.find_entry(path.front());
+  out.set(arena, path.front(), changed, entry == nullptr ? diag::kNoOrigin : entry->key.origin());
+  return out.build(arena, tree.origin());
+}
+
+Node without_origins(const Node& node, yaml::Arena& arena) {
+  if (node.is_map()) {
+    std::vector<yaml::Entry> entries;
+    for (const yaml::Entry& entry : node.entries()) {
+      entries.push_back(
+          {entry.key.with_origin(diag::kNoOrigin), without_origins(entry.value, arena)});
+    }
+    return arena.map(entries);
+  }
+  if (node.is_list()) {
+    std::vector<Node> items;
+    for (const Node& item : node.items()) items.push_back(without_origins(item, arena));
+    return arena.list(items);
+  }
+  return node.with_origin(diag::kNoOrigin);
+}
+
+// A default stands nowhere in the document: no finding may point at it.
+Node without_default_origins(const Node& schema, yaml::Arena& arena) {
+  if (!schema.is_map()) return schema;
+  std::vector<yaml::Entry> entries;
+  for (const yaml::Entry& entry : schema.entries()) {
+    const std::string_view key = entry.key.as_string();
+    Node value = entry.value;
+    if (key == "default") {
+      value = without_origins(value, arena);
+    } else if (key == "items" || key == "additionalProperties") {
+      value = without_default_origins(value, arena);
+    } else if (key == "properties") {
+      std::vector<yaml::Entry> fields;
+      for (const yaml::Entry& field : value.entries()) {
+        fields.push_back({field.key, without_default_origins(field.value, arena)});
+      }
+      value = arena.map(fields, value.origin());
+    }
+    entries.push_back({entry.key, value});
+  }
+  return arena.map(entries, schema.origin());
+}
+
+}  // namespace
+
+std::shared_ptr<const Kinds> Kinds::compile(std::shared_ptr<const catalog::Platform> platform,
+                                            const StoreOf& store_of, bool thorough,
+                                            diag::Sources& sources, diag::Sink& sink) {
+  const auto made = std::make_shared<Kinds>();
+  made->platform_ = std::move(platform);
+  made->sources_ = &sources;
+  std::map<std::string_view, Kind*> by_name;
+  for (const catalog::DocumentKind& described : made->platform_->documents) {
+    auto kind = std::make_unique<Kind>();
+    kind->described = &described;
+    kind->store = store_of(described.name);
+    by_name[described.name] = kind.get();
+    made->kinds_.push_back(std::move(kind));
+  }
+  for (const auto& kind : made->kinds_) {
+    if (!kind->described->extends.empty()) kind->extends = by_name[kind->described->extends];
+  }
+  if (!thorough) return made;
+  const std::size_t errors_before = sink.error_count();
+  for (const auto& kind : made->kinds_) {
+    kind->once.call([&] { made->prepare(*kind, true, sink); });
+  }
+  return sink.error_count() == errors_before ? made : nullptr;
+}
+
+void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
+  kind.definition = without_default_origins(
+      schema::merge_fragments(kind.described->fragments, arena_, sink), arena_);
+  kind.schema = thorough ? schema::compile(kind.definition, *sources_, sink)
+                         : schema::compile_checked(kind.definition, *sources_);
+  auto environment = std::make_shared<cel::Environment>();
+  environment->functions = derive::functions();
+  environment->store = kind.store;
+  environment->variables = {
+      {"document",
+       cel::LazyType([schema = kind.schema] { return schema::cel_type(*schema, "document"); })},
+      {"catalog", platform_->catalog_type},
+      {"release", cel::LazyType([] { return release_type(); })},
+  };
+  for (const Node& row : kind.described->conversions) {
+    const Node set = row.get("set");
+    if (!set.is_string() || !row.get("value").is_string()) {
+      sink.error(catalog::kKnowledgeFile, row.origin(), "a conversion needs `set` and `value`");
+      continue;
+    }
+    Conversion conversion;
+    for (const std::string_view step : base::split(set.as_string(), '.')) {
+      conversion.path.emplace_back(step);
+    }
+    if (const Node* when = row.find("when")) {
+      conversion.when = cel::LazyExpression(*when, environment, *sources_);
+      if (thorough) conversion.when.check(sink);
+    }
+    conversion.value = cel::LazyExpression(row.get("value"), environment, *sources_);
+    if (thorough) conversion.value.check(sink);
+    kind.conversions.push_back(std::move(conversion));
+  }
+  kind.rules =
+      rule::compile_document_rules(kind.described->rules, environment, thorough, *sources_, sink);
+  if (kind.rules == nullptr) kind.rules = std::make_shared<rule::Rules>();
+}
+
+const Kinds::Kind& Kinds::ready(const Kind& kind) const {
+  kind.once.call([&] {
+    diag::Sink none;  // the build, or compile(), has reported what there is
+    prepare(kind, false, none);
+  });
+  return kind;
+}
+
+Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Value>& others,
+                    yaml::Arena& arena) const {
+  for (const Conversion& conversion : kind.conversions) {
+    std::vector<cel::Value> values = {cel::Value(document)};
+    values.insert(values.end(), others.begin(), others.end());
+    // What is not as the schema wants it cannot be converted: the schema says so afterwards.
+    if (conversion.when) {
+      const cel::Outcome when = cel::evaluate(*conversion.when.get().program, values, arena);
+      if (!when.ok() || !when.value.is_node() || !when.value.node().as_boolean()) continue;
+    }
+    const cel::Outcome value = cel::evaluate(*conversion.value.get().program, values, arena);
+    if (!value.ok() || !value.value.is_node()) continue;
+    document = with_value(document, conversion.path, value.value.node(), arena);
+  }
+  return document;
+}
+
+bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
+                  yaml::Arena& arena, diag::Sink& sink) const {
+  const std::optional<Match> found = match(platform_->documents, document);
+  if (!found) return false;
+  const Kind& kind = ready(*kinds_[found->kind]);
+  diag::Sink findings;
+  Node tree = decode(kind.definition, document, sources, arena, findings);
+  const std::vector<cel::Value> others = {cel::Value(platform_->catalog),
+                                          cel::Value(release(*platform_, context.release, arena))};
+  tree = schema::apply_defaults(*kind.schema, convert(kind, tree, others, arena), arena);
+  schema::ValidateOptions options;
+  options.exempt = context.exempt;
+  options.subject = context.prefix;
+  schema::validate(*kind.schema, tree, arena, sources, findings, options);
+  const bool readable = std::none_of(
+      findings.all().begin(), findings.all().end(),
+      [](const diag::Diagnostic& finding) { return finding.code == schema::kWrongType; });
+  rule::Subject subject;
+  subject.values = {cel::Value(tree)};
+  subject.values.insert(subject.values.end(), others.begin(), others.end());
+  subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : document.origin();
+  if (context.fallback == diag::kNoOrigin && document.size() != 0 && document.is_map()) {
+    subject.fallback = document.entries().front().key.origin();
+  }
+  subject.prefix = context.prefix;
+  subject.errors_only = context.errors_only;
+  subject.faulty = findings.has_errors();
+  for (const Kind* part = &kind; readable && part != nullptr; part = part->extends) {
+    rule::check(*ready(*part).rules, subject, sources, arena, findings);
+  }
+  for (const diag::Diagnostic& finding : findings.all()) {
+    if (context.errors_only && finding.severity != diag::Severity::error) continue;
+    diag::Diagnostic& added = sink.add(finding);
+    if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
+  }
+  return true;
+}
+
+}  // namespace gpuctl::document

@@ -1,0 +1,74 @@
+// Documents that others read: recognise them, and say what their reader will refuse.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/once.hpp"
+#include "catalog/platform.hpp"
+#include "document/match.hpp"
+#include "rule/rule.hpp"
+
+namespace gpuctl::document {
+
+/// Where compiled expressions of a kind come from, or go to; may give nullptr.
+using StoreOf = std::function<std::shared_ptr<cel::Store>(const std::string& kind)>;
+
+/// What a check needs to know of its surroundings.
+struct Context {
+  std::string release;  // "1.2", a row of the table of releases; empty: the newest one
+  std::vector<std::string> exempt = {};  // secrets that were left out, as ValidateOptions has them
+  std::string prefix = {};               // of every message
+  diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
+  bool errors_only = false;
+};
+
+/// The document kinds of a platform. Each is compiled when a document first needs it; thread-safe.
+class Kinds {
+ public:
+  /// With `thorough` everything is compiled at once, and what is wrong is reported: GPU02xx,
+  /// GPU03xx, GPU0401, GPU0408. `platform` is kept; `sources` must outlive the kinds.
+  static std::shared_ptr<const Kinds> compile(std::shared_ptr<const catalog::Platform> platform,
+                                              const StoreOf& store_of, bool thorough,
+                                              diag::Sources& sources, diag::Sink& sink);
+
+  /// Decodes, converts and completes the document as its reader does, then checks its schema and
+  /// the rules of its kind. False when no kind fits: nothing was checked.
+  bool check(const yaml::Node& document, const Context& context, diag::Sources& sources,
+             yaml::Arena& arena, diag::Sink& sink) const;
+
+  const catalog::Platform& platform() const { return *platform_; }
+
+ private:
+  struct Conversion {
+    std::vector<std::string> path;
+    cel::LazyExpression when;
+    cel::LazyExpression value;
+  };
+  struct Kind {
+    const catalog::DocumentKind* described = nullptr;
+    const Kind* extends = nullptr;
+    std::shared_ptr<cel::Store> store;
+    mutable base::Once once;
+    mutable yaml::Node definition;
+    mutable schema::SchemaPtr schema;
+    mutable std::vector<Conversion> conversions;
+    mutable std::shared_ptr<const rule::Rules> rules;
+  };
+
+  void prepare(const Kind& kind, bool thorough, diag::Sink& sink) const;
+  const Kind& ready(const Kind& kind) const;
+  yaml::Node convert(const Kind& kind, yaml::Node document, const std::vector<cel::Value>& others,
+                     yaml::Arena& arena) const;
+
+  std::shared_ptr<const catalog::Platform> platform_;
+  diag::Sources* sources_ = nullptr;
+  std::vector<std::unique_ptr<Kind>> kinds_;  // in the order of Platform::documents
+  mutable yaml::Arena arena_;                 // of merged definitions; guarded by each kind's once
+  mutable std::mutex one_at_a_time_;
+};
+
+}  // namespace gpuctl::document

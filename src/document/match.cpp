@@ -1,0 +1,81 @@
+#include "document/match.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace gpuctl::document {
+
+namespace {
+
+using yaml::Node;
+
+constexpr std::size_t kMostAlternatives = 100;
+
+// Follows a dotted path; keys in another case count, as some readers take them.
+const Node* at(const Node& document, std::string_view path) {
+  const Node* node = &document;
+  for (const std::string_view step : base::split(path, '.')) {
+    const Node* next = node->find(step);
+    for (const yaml::Entry& entry : node->entries()) {
+      if (next != nullptr) break;
+      if (base::to_lower(entry.key.as_string()) == base::to_lower(step)) next = &entry.value;
+    }
+    if (next == nullptr || next->is_null()) return nullptr;
+    node = next;
+  }
+  return node;
+}
+
+bool one_of(const Node& wanted, const Node& value) {
+  if (wanted.is_list()) {
+    return std::any_of(wanted.items().begin(), wanted.items().end(),
+                       [&](const Node& item) { return yaml::equal(item, value); });
+  }
+  return yaml::equal(wanted, value);
+}
+
+bool fits(const Node& alternative, const Node& document) {
+  for (const yaml::Entry& entry : alternative.get("where").entries()) {
+    const Node* value = at(document, entry.key.as_string());
+    if (value == nullptr || !one_of(entry.value, *value)) return false;
+  }
+  const auto present = [&](const Node& path) { return at(document, path.as_string()) != nullptr; };
+  const Node has = alternative.get("has");
+  const Node lacks = alternative.get("lacks");
+  return std::all_of(has.items().begin(), has.items().end(), present) &&
+         std::none_of(lacks.items().begin(), lacks.items().end(), present);
+}
+
+// 0 when nothing fits; the first alternative is the surest.
+std::size_t certainty(const catalog::DocumentKind& kind, const Node& document) {
+  for (std::size_t i = 0; i < kind.matches.size(); ++i) {
+    if (fits(kind.matches[i], document))
+      return kMostAlternatives - std::min(i, kMostAlternatives - 1);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Match> match(const std::vector<catalog::DocumentKind>& kinds, const Node& document) {
+  if (!document.is_map()) return std::nullopt;
+  const auto by_name = [&](std::string_view name) {
+    return std::find_if(kinds.begin(), kinds.end(),
+                        [&](const catalog::DocumentKind& kind) { return kind.name == name; });
+  };
+  std::optional<Match> best;
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const Fit fit{kinds[i].depth, certainty(kinds[i], document)};
+    if (fit.certainty == 0 || (best && fit <= best->fit)) continue;
+    bool general = true;
+    for (auto above = by_name(kinds[i].extends); above != kinds.end() && general;
+         above = by_name(above->extends)) {
+      general = certainty(*above, document) != 0;
+    }
+    if (general) best = Match{i, fit};
+  }
+  return best;
+}
+
+}  // namespace gpuctl::document

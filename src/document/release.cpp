@@ -1,0 +1,71 @@
+#include "document/release.hpp"
+
+#include <algorithm>
+
+namespace gpuctl::document {
+
+namespace {
+
+using yaml::Node;
+
+const catalog::Table* table(const catalog::Platform& platform, const std::string& name) {
+  return name.empty() ? nullptr : platform.table(name);
+}
+
+}  // namespace
+
+cel::Type release_type() {
+  auto type = std::make_shared<cel::ObjectType>();
+  type->name = "release";
+  type->fields = {
+      {"minor", cel::Type::simple(cel::TypeKind::string), true},
+      {"ordinal", cel::Type::simple(cel::TypeKind::integer), true},
+      {"features",
+       cel::Type::map(cel::Type::simple(cel::TypeKind::string),
+                      cel::Type::simple(cel::TypeKind::boolean)),
+       true},
+  };
+  return cel::Type::object(std::move(type));
+}
+
+std::vector<std::string> releases_of(const catalog::Platform& platform) {
+  std::vector<std::pair<std::int64_t, std::string>> rows;
+  if (platform.releases) {
+    if (const catalog::Table* known = table(platform, platform.releases->table)) {
+      for (const yaml::Entry& row : known->rows.entries()) {
+        rows.emplace_back(row.value.get("ordinal").as_integer(), row.key.as_string());
+      }
+    }
+  }
+  std::sort(rows.begin(), rows.end());
+  std::vector<std::string> out;
+  for (auto& [ordinal, name] : rows) out.push_back(std::move(name));
+  return out;
+}
+
+Node release(const catalog::Platform& platform, const std::string& minor, yaml::Arena& arena) {
+  std::string wanted = minor;
+  if (const std::vector<std::string> known = releases_of(platform);
+      wanted.empty() && !known.empty()) {
+    wanted = known.back();
+  }
+  std::int64_t ordinal = 0;
+  yaml::MapBuilder features;
+  if (platform.releases) {
+    if (const catalog::Table* rows = table(platform, platform.releases->table)) {
+      ordinal = rows->rows.get(wanted).get("ordinal").as_integer();
+    }
+    if (const catalog::Table* rows = table(platform, platform.releases->features)) {
+      for (const yaml::Entry& row : rows->rows.entries()) {
+        features.set(row.key, Node::boolean(row.value.get("since").as_integer() <= ordinal));
+      }
+    }
+  }
+  yaml::MapBuilder out;
+  out.set(arena, "minor", arena.string(wanted));
+  out.set(arena, "ordinal", Node::integer(ordinal));
+  out.set(arena, "features", features.build(arena));
+  return out.build(arena);
+}
+
+}  // namespace gpuctl::document

@@ -1,0 +1,78 @@
+#include "document/secrets.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace gpuctl::document {
+
+namespace {
+
+bool in_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+// Where the value of a secret key begins in the line; npos when there is none.
+std::size_t secret_value(std::string_view line, const std::vector<std::string>& names) {
+  for (std::size_t colon = line.find(':'); colon != std::string_view::npos;
+       colon = line.find(':', colon + 1)) {
+    std::size_t end = colon;
+    while (end > 0 && (line[end - 1] == ' ' || line[end - 1] == '"' || line[end - 1] == '\''))
+      --end;
+    std::size_t begin = end;
+    while (begin > 0 && in_name(line[begin - 1])) --begin;
+    const std::string key = base::to_lower(line.substr(begin, end - begin));
+    const bool secret = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return base::to_lower(name) == key;
+    });
+    if (secret) return std::min(line.find_first_not_of(' ', colon + 1), line.size());
+  }
+  return std::string_view::npos;
+}
+
+// Columns before what the line says; `- ` of a list counts as indentation.
+std::size_t indentation(std::string_view line) {
+  return std::min(line.find_first_not_of(" -"), line.size());
+}
+
+}  // namespace
+
+void add_secret_fields(const yaml::Node& schema, std::set<std::string>& names) {
+  for (const yaml::Entry& field : schema.get("properties").entries()) {
+    if (field.value.get("x-gpuctl-secret").as_boolean()) names.emplace(field.key.as_string());
+    add_secret_fields(field.value, names);
+  }
+  for (const char* below : {"items", "additionalProperties"}) {
+    if (schema.get(below).is_map()) add_secret_fields(schema.get(below), names);
+  }
+}
+
+void hide_secrets(diag::FileId file, const std::vector<std::string>& names,
+                  diag::Sources& sources) {
+  const std::string_view text = sources.file_text(file);
+  std::size_t deeper_than = std::string_view::npos;  // inside of a secret: its key's indentation
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const auto hide_from = [&](std::size_t column) {
+      sources.hide(file, static_cast<std::uint32_t>(begin + column),
+                   static_cast<std::uint32_t>(end));
+    };
+    const std::size_t indent = indentation(line);
+    const bool blank = indent == line.size();
+    if (deeper_than != std::string_view::npos &&
+        (blank || line.find_first_not_of(' ') > deeper_than)) {
+      hide_from(std::min(line.find_first_not_of(' '), line.size()));
+    } else if (const std::size_t value = secret_value(line, names);
+               value != std::string_view::npos) {
+      hide_from(value);
+      deeper_than = indent;
+    } else {
+      deeper_than = std::string_view::npos;
+    }
+    begin = end + 1;
+  }
+}
+
+}  // namespace gpuctl::document

@@ -1,0 +1,20 @@
+// Secrets in files of others: no excerpt may show them, even when the file is no YAML.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diag/sources.hpp"
+#include "yaml/node.hpp"
+
+namespace gpuctl::document {
+
+/// Adds the names of the fields with `x-gpuctl-secret` below a schema as written.
+void add_secret_fields(const yaml::Node& schema, std::set<std::string>& names);
+
+/// Hides what stands behind a key of one of these names (in any case): the rest of its line, and
+/// the lines after it that are indented deeper.
+void hide_secrets(diag::FileId file, const std::vector<std::string>& names, diag::Sources& sources);
+
+}  // namespace gpuctl::document

@@ -1,0 +1,195 @@
+#include "document/document.hpp"
+
+#include <gtest/gtest.h>
+
+#include "document/release.hpp"
+#include "document/secrets.hpp"
+#include "support/knowledge.hpp"
+
+namespace gpuctl::document {
+namespace {
+
+using testing::Files;
+using testing::Lab;
+using testing::lab;
+using testing::wrap;
+
+Files files() {
+  Files out = lab();
+  out["providers/lab/provider.yaml"] =
+      wrap("Provider",
+           "  title: Lab\n  platform: true\n  builds: [lab]\n  templates: []\n"
+           "  releases: {option: lab-version, table: labReleases, features: labFeatures}\n");
+  out["providers/lab/tables/releases.yaml"] =
+      wrap("Table",
+           "  key: minor\n  columns: {minor: {type: string}, ordinal: {type: integer}}\n"
+           "  rows:\n    - {minor: \"1.10\", ordinal: 110}\n    - {minor: \"1.9\", ordinal: 109}\n",
+           "labReleases");
+  out["providers/lab/tables/features.yaml"] =
+      wrap("Table",
+           "  key: name\n  columns: {name: {type: string}, since: {type: integer}}\n"
+           "  rows:\n    - {name: tags, since: 110}\n",
+           "labFeatures");
+  out["providers/lab/documents/base.yaml"] = wrap("DocumentSchema", R"(
+  match:
+    - where: {kind: Box}
+    - has: [lid]
+  convert:
+    - set: size
+      when: has(document.oldSize) && !has(document.size)
+      value: document.oldSize
+  shared:
+    text: {type: string}
+  schema:
+    type: object
+    x-gpuctl-reader: go
+    required: [size]
+    properties:
+      kind: {type: string}
+      lid: {x-gpuctl-shared: text}
+      size: {type: integer}
+      oldSize: {type: integer}
+      open: {type: boolean, default: false}
+      tags: {type: array, items: {type: string}}
+      password: {type: string, x-gpuctl-secret: true}
+)",
+                                                  "Box");
+  out["providers/lab/documents/metal.yaml"] = wrap("DocumentSchema", R"(
+  extends: Box
+  match:
+    - has: [metal]
+  schema:
+    type: object
+    properties:
+      metal: {type: object, properties: {weight: {type: integer}}}
+)",
+                                                   "MetalBox");
+  out["providers/lab/documents/rules.yaml"] = wrap("DocumentRules", R"(
+  rules:
+    - code: GPU9001
+      on: Box
+      severity: error
+      check: document.size > 0
+      at: document.size
+      message: no size
+    - code: GPU9002
+      on: Box
+      severity: error
+      when: has(document.tags)
+      check: release.features["tags"]
+      at: document.tags
+      message: no tags in ${release.minor}
+    - code: GPU9003
+      on: MetalBox
+      severity: warning
+      check: has(document.metal.weight)
+      at: document.metal
+      field: weight
+      message: no weight
+    - code: GPU9004
+      on: Box
+      severity: error
+      when: has(document.lid)
+      check: ip(document.lid).family() == 4
+      at: document.lid
+      message: no address
+)");
+  return out;
+}
+
+struct Checked {
+  bool known = false;
+  std::string codes;
+  std::vector<diag::Diagnostic> findings;
+};
+
+Checked run(const std::string& text, Context context = {}, Files from = files()) {
+  Lab lab(from);
+  Checked out;
+  if (lab.platform == nullptr) return {false, lab.report(), {}};
+  diag::Sources& sources = lab.library->sources();
+  const StoreOf none = [](const std::string&) { return nullptr; };
+  const auto kinds = Kinds::compile(lab.platform, none, true, sources, lab.sink);
+  if (kinds == nullptr) return {false, lab.report(), {}};
+  diag::Sink found;
+  out.known = kinds->check(lab.parse(text), context, sources, lab.library->arena(), found);
+  for (const diag::Diagnostic& finding : found.all()) {
+    out.codes += (out.codes.empty() ? "" : " ") + finding.code;
+    if (!finding.path.empty()) out.codes += "@" + finding.path;
+  }
+  out.findings = found.all();
+  return out;
+}
+
+TEST(Document, IsRecognisedByWhatItSays) {
+  EXPECT_TRUE(run("kind: Box\nsize: 1\n").known);
+  EXPECT_TRUE(run("Lid: 10.0.0.1\nsize: 1\n").known);
+  EXPECT_FALSE(run("kind: Bag\nsize: 1\n").known);
+  EXPECT_FALSE(run("[1]\n").known);
+}
+
+TEST(Document, IsDecodedAsGoDoes) {
+  EXPECT_EQ(run("kind: Box\nSize: 1.0\n").codes, "GPU0622@Size");
+  EXPECT_EQ(run("kind: Box\nsize: 1\ntags: [a, 1.10, true]\n").codes, "GPU0623@tags[1]");
+  EXPECT_EQ(run("kind: Box\nsize: 1\ntags: null\nlid: \"\"\n").codes, "");
+  EXPECT_EQ(run("kind: Box\nsize: \"1\"\n").codes, "GPU0202@size");
+  EXPECT_EQ(run("kind: Box\nsize: 1\nsice: 2\n").codes, "GPU0201@sice");
+}
+
+TEST(Document, IsConvertedBeforeItIsChecked) {
+  EXPECT_EQ(run("kind: Box\noldSize: 2\n").codes, "");
+  EXPECT_EQ(run("kind: Box\noldSize: 0\n").codes, "GPU9001@oldSize");
+  EXPECT_EQ(run("kind: Box\n").codes, "GPU0203@size");
+}
+
+TEST(Document, SpecialCaseHasTheRulesOfBoth) {
+  EXPECT_EQ(run("kind: Box\nsize: 0\nmetal: {}\n").codes, "GPU9003@metal.weight GPU9001@size");
+  EXPECT_EQ(run("kind: Bag\nsize: 0\nmetal: {}\n").known, false);
+}
+
+TEST(Document, ReleaseDecides) {
+  EXPECT_EQ(run("kind: Box\nsize: 1\ntags: [a]\n").codes, "");
+  Context older;
+  older.release = "1.9";
+  EXPECT_EQ(run("kind: Box\nsize: 1\ntags: [a]\n", older).codes, "GPU9002@tags");
+}
+
+TEST(Document, CheckThatFailsIsNotMet) {
+  EXPECT_EQ(run("kind: Box\nsize: 1\nlid: x\n").codes, "GPU9004@lid");
+}
+
+TEST(Document, ErrorsOnlyWithPrefix) {
+  Context context;
+  context.errors_only = true;
+  context.prefix = "a.yaml: ";
+  const Checked checked = run("kind: Box\nSize: 0\nmetal: {}\n", context);
+  ASSERT_EQ(checked.findings.size(), 1U);
+  EXPECT_EQ(checked.findings[0].message, "a.yaml: no size");
+}
+
+TEST(Document, FaultyKnowledgeIsReported) {
+  Files broken = files();
+  broken["providers/lab/documents/more.yaml"] =
+      wrap("DocumentRules", "  rules:\n    - {on: Bax, code: GPU9009}\n");
+  EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0402"), std::string::npos);
+  broken = files();
+  broken["providers/lab/documents/more.yaml"] = wrap("Rules", "  rules: []\n");
+  EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0401"), std::string::npos);
+  broken = files();
+  broken["providers/lab/documents/more.yaml"] =
+      wrap("DocumentSchema", "  extends: Bax\n  schema: {type: object}\n", "Lost");
+  EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0402"), std::string::npos);
+}
+
+TEST(Secrets, AreHiddenWhateverTheFileIs) {
+  diag::Sources sources;
+  const std::string text =
+      "a: 1\nPassword: top\n  secret\n- {user: x, \"password\": top}\npasswords: shown\n";
+  const diag::FileId file = sources.add_file("x", text);
+  hide_secrets(file, {"password"}, sources);
+  EXPECT_EQ(sources.without_hidden(file, 0, text),
+            "a: 1\nPassword: ***\n  ******\n- {user: x, \"password\": ****\npasswords: shown\n");
+}
+
+}  // namespace
+}  // namespace gpuctl::document
