@@ -112,6 +112,9 @@ class Compiler {
     Loops& out = found->second;
     if (!added) return out;
     auto environment = std::make_shared<cel::Environment>(*base_);
+    // Rules on documents use short names for many things: what is stored is told apart by the loop.
+    if (keys_.size() != kKeys.size())
+      environment->container = "loop" + std::to_string(loops_.size());
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
                           cel::compile_bare(loop.value, *environment, sources_, sink_)};
