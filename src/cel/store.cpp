@@ -161,6 +161,7 @@ std::string Store::key_of(std::string_view text, const Environment& environment)
     key += variable.name;
     key += ',';
   }
+  key += environment.container;
   key += '\n';
   key += text;
   return key;

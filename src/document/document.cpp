@@ -184,13 +184,13 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
     subject.fallback = document.entries().front().key.origin();
   }
   subject.prefix = context.prefix;
-  subject.errors_only = context.errors_only;
+  subject.rendered = context.rendered;
   subject.faulty = findings.has_errors();
   for (const Kind* part = &kind; readable && part != nullptr; part = part->extends) {
     rule::check(*ready(*part).rules, subject, sources, arena, findings);
   }
   for (const diag::Diagnostic& finding : findings.all()) {
-    if (context.errors_only && finding.severity != diag::Severity::error) continue;
+    if (context.rendered && finding.severity != diag::Severity::error) continue;
     diag::Diagnostic& added = sink.add(finding);
     if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
   }

@@ -23,7 +23,7 @@ struct Context {
   std::vector<std::string> exempt = {};  // secrets that were left out, as ValidateOptions has them
   std::string prefix = {};               // of every message
   diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
-  bool errors_only = false;
+  bool rendered = false;                    // by us: errors only
 };
 
 /// The document kinds of a platform. Each is compiled when a document first needs it; thread-safe.

@@ -84,7 +84,7 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
                     yaml::Arena& arena, diag::Sink& sink) {
   document::Context context;
   context.release = release;
-  context.errors_only = true;
+  context.rendered = true;
   for (const Document& document : documents) {
     if (!document.body.is_map()) continue;
     context.prefix = document.path + ": ";

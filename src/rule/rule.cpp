@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::string> kKeys = {"code",    "severity", "forEach",  "when", "check", "at",
                                         "message", "label",    "expected", "help", "source"};
-const std::vector<std::string> kDocumentKeys = {"on", "field"};
+const std::vector<std::string> kDocumentKeys = {"on", "field", "rendered"};
 
 bool is_code(std::string_view text) {
   constexpr std::size_t kCodeBytes = 7;
@@ -112,6 +112,9 @@ class Compiler {
     Loops& out = found->second;
     if (!added) return out;
     auto environment = std::make_shared<cel::Environment>(*base_);
+    // Rules on documents use short names for many things: what is stored is told apart by the loop.
+    if (keys_.size() != kKeys.size())
+      environment->container = "loop" + std::to_string(loops_.size());
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
                           cel::compile_bare(loop.value, *environment, sources_, sink_)};
@@ -149,7 +152,12 @@ class Checker {
         sink_(sink) {}
 
   void run(const Rule& rule) {
-    if (!subject_.errors_only || rule.severity == diag::Severity::error) loop(rule, 0);
+    if (subject_.rendered) {
+      const yaml::Node* wanted = rule.written.find("rendered");
+      const bool left_out = wanted != nullptr && wanted->is_boolean() && !wanted->as_boolean();
+      if (left_out || rule.severity != diag::Severity::error) return;
+    }
+    loop(rule, 0);
   }
 
  private:

@@ -44,8 +44,9 @@ std::shared_ptr<const Rules> compile_document_rules(
 struct Subject {
   std::vector<cel::Value> values;  // of the environment's variables; the first is the document
   diag::Origin fallback = diag::kNoOrigin;
-  std::string prefix = {};   // of every message
-  bool errors_only = false;  // warnings and notes are not wanted
+  std::string prefix = {};  // of every message
+  /// Rendered by us: warnings and notes are not wanted, nor rules with `rendered: false`.
+  bool rendered = false;
   bool faulty = false;  // what is wrong with it was reported: a rule that fails on it is left out
 };
 

@@ -15,6 +15,7 @@ PREFIX = "spec.template.spec.providerSpec.value."
 def judge(verdict, refused, findings):
     errors = [finding for finding in findings if finding["severity"] == "error"]
     paths = [error["path"].removeprefix(PREFIX) for error in errors]
+    whole = [error["path"] for error in errors]
     dropped = verdict.get("droppedFields") or []
     if verdict["accepted"] and not dropped:
         said = "; ".join(f"{error['code']} {error['path']}: {error['message']}" for error in errors)
@@ -24,8 +25,11 @@ def judge(verdict, refused, findings):
     for field in dropped:
         if not any(foreign.names_of(path)[:1] == [field.lower()] for path in paths):
             return f"`{field}` is dropped, and we name {paths}"
-    fields = [error["field"].removeprefix("providerSpec.") for error in verdict["errors"]]
-    if not fields or any(foreign.same_top(field, path, DEPTH) for field in fields for path in paths):
+    # `spec.placement.host` is a path in the provider spec, too.
+    fields = [error["field"].removeprefix("providerSpec.").removeprefix("spec.")
+              for error in verdict["errors"]]
+    if not fields or any(foreign.same_top(field, path, DEPTH) for field in fields
+                         for path in paths + [path.removeprefix("spec.") for path in whole]):
         return None
     return f"the webhook names {fields}, we name {paths}"
 

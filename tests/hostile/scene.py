@@ -147,7 +147,7 @@ class Scene:
         self.work = self.folder / "work"     # current directory of runs, holds the inputs
         for place in (self.home, self.work):
             place.mkdir()
-        self.env = environment(self.home, PULL_SECRET='{"auths":{}}')
+        self.env = environment(self.home, PULL_SECRET='{"auths": {"quay.io": {"auth": "bm9ib2R5"}}}')
         if sanitized:
             self.env["ASAN_OPTIONS"] = self.env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
             # libgit2 1.5 does not free a regular expression when it refuses a repository.

@@ -276,15 +276,17 @@ TEST_F(Print, Colours) {
 TEST_F(Print, Json) {
   const FileId file = sources_.add_file("a.yaml", "é: one\n  two\n");
   const FileId other = sources_.add_file("b.yaml", "x\n");
-  const Diagnostic& diagnostic = sink_.warning("GPU0001", at(file, "one\n  two"), "m \"q\"")
-                                     .label("l")
-                                     .also(at(other, "x"), "s")
-                                     .expect("e")
-                                     .got("f")
-                                     .note("n")
-                                     .suggest("h");
+  Diagnostic& diagnostic = sink_.warning("GPU0001", at(file, "one\n  two"), "m \"q\"")
+                               .label("l")
+                               .also(at(other, "x"), "s")
+                               .expect("e")
+                               .got("f")
+                               .note("n")
+                               .suggest("h");
+  diagnostic.path = "spec.x";
   EXPECT_EQ(json(diagnostic), nlohmann::json::parse(R"({
     "code": "GPU0001", "severity": "warning", "message": "m \"q\"",
+    "path": "spec.x",
     "spans": [
       {"file": "a.yaml", "line": 1, "column": 4, "endLine": 2, "endColumn": 6,
        "label": "l", "primary": true},
@@ -297,9 +299,11 @@ TEST_F(Print, Json) {
 TEST_F(Print, JsonKeepsItsOrderAndEmptyFields) {
   std::string out;
   print_json(sink_.error("GPU0002", kNoOrigin, "m"), sources_, out);
-  EXPECT_EQ(out, R"({"code":"GPU0002","severity":"error","message":"m","spans":[],"expected":"",)"
-                 R"("found":"","notes":[],"help":[],"docs":"gpuctl explain GPU0002"})"
-                 "\n");
+  EXPECT_EQ(
+      out,
+      R"({"code":"GPU0002","severity":"error","message":"m","path":"","spans":[],"expected":"",)"
+      R"("found":"","notes":[],"help":[],"docs":"gpuctl explain GPU0002"})"
+      "\n");
 }
 
 TEST_F(Print, JsonReplacesBadBytes) {

@@ -160,7 +160,7 @@ TEST(Document, CheckThatFailsIsNotMet) {
 
 TEST(Document, ErrorsOnlyWithPrefix) {
   Context context;
-  context.errors_only = true;
+  context.rendered = true;
   context.prefix = "a.yaml: ";
   const Checked checked = run("kind: Box\nSize: 0\nmetal: {}\n", context);
   ASSERT_EQ(checked.findings.size(), 1U);
