@@ -133,13 +133,10 @@ class Apply {
     if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
       return give_up(finished, sink);
     }
-    std::string commit_id = target_->head().start;
-    const git::CommitStatus status = commit(finished, plans, objects, commit_id, sink);
-    if (objects && status != git::CommitStatus::committed) objects->take_back();
-    const bool done =
-        status == git::CommitStatus::committed || status == git::CommitStatus::unchanged;
-    if (unchanged && done) record_unchanged(*unchanged, plans, finished, commit_id);
-    return status;
+    const git::CommitResult made = commit(finished, plans, objects, sink);
+    if (objects && made.status != git::CommitStatus::committed) objects->take_back();
+    if (unchanged && !made.id.empty()) record_unchanged(*unchanged, plans, finished, made.id);
+    return made.status;
   }
 
   // Marks the clusters that need no run. None when two blueprints are for one cluster, so that this
@@ -180,7 +177,7 @@ class Apply {
 
   void record_unchanged(Unchanged& unchanged, const std::vector<Planned>& plans,
                         const std::vector<Finished>& finished, const std::string& commit_id) const {
-    if (commit_id.empty() || target_->repository() == nullptr) return;
+    if (target_->repository() == nullptr) return;
     diag::Sink unread;
     std::vector<std::string> directories;
     for (const Planned& planned : plans) {
@@ -254,13 +251,13 @@ class Apply {
     }
   }
 
-  git::CommitStatus commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
-                           std::optional<git::NewObjects>& objects, std::string& commit_id,
-                           diag::Sink& sink) {
+  git::CommitResult commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
+                           std::optional<git::NewObjects>& objects, diag::Sink& sink) {
+    const git::Head& head = target_->head();
     git::CommitRequest wanted;
-    wanted.branch = target_->head().branch;
-    wanted.expected_parent = target_->head().tip;
-    wanted.start = target_->head().start;
+    wanted.branch = head.branch;
+    wanted.expected_parent = head.tip;
+    wanted.start = head.start;
     for (Planned& planned : plans) {
       std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
     }
@@ -268,22 +265,22 @@ class Apply {
     for (const Planned& planned : plans) printed += describe(planned);
     if (wanted.changes.empty()) {
       show(clusters, sink);
-      return print(printed, global_) ? git::CommitStatus::unchanged : git::CommitStatus::failed;
+      if (!print(printed, global_)) return {};
+      return {git::CommitStatus::unchanged, head.start};
     }
     wanted.message = message(plans);
     git::CommitResult made;
     if (!objects || objects->finish(sink)) made = target_->commit(std::move(wanted), sink);
     if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
-      return git::CommitStatus::moved;
+      return {git::CommitStatus::moved, ""};
     }
-    if (made.status == git::CommitStatus::failed) return give_up(clusters, sink);
+    if (made.status == git::CommitStatus::failed) return {give_up(clusters, sink), ""};
     show(clusters, sink);
     if (made.status == git::CommitStatus::committed) {
-      commit_id = made.id;
       printed += target_->done(made.id);
-      if (!print(printed, global_)) return git::CommitStatus::failed;
+      if (!print(printed, global_)) return {};
     }
-    return made.status;
+    return made;
   }
 
   static std::string describe(const Planned& planned) {

@@ -5,7 +5,7 @@
 #include "document/codes.hpp"
 #include "document/match.hpp"
 #include "document/secrets.hpp"
-#include "schema/codes.hpp"
+#include "schema/kind_ref.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::cli {
@@ -75,21 +75,14 @@ class Checker {
   bool check_published(const yaml::Node& document, const yaml::Node& published, bool strict,
                        diag::Sink& findings) {
     if (!request_.crds) return false;
-    std::string group(published.get("group").as_string());
-    std::string version(published.get("version").as_string());
-    std::string kind(published.get("kind").as_string());
-    if (!published.is_map()) {
-      const std::string api_version(document.get("apiVersion").as_string());
-      const std::size_t slash = api_version.find('/');
-      if (slash == std::string::npos) return false;
-      group = api_version.substr(0, slash);
-      version = api_version.substr(slash + 1);
-      kind = document.get("kind").as_string();
-    }
+    const schema::KindRef wanted =
+        published.is_map() ? schema::KindRef::written(published) : schema::KindRef::of(document);
+    if (wanted.group.empty()) return false;
     diag::Sink more;
     {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
-      const schema::Crd* crd = request_.crds->crds.find(group, version, kind, more);
+      const schema::Crd* crd =
+          request_.crds->crds.find(wanted.group, wanted.version, wanted.kind, more);
       if (crd == nullptr || crd->schema == nullptr) {
         findings.take(std::move(more));
         return false;

@@ -135,20 +135,30 @@ void Remote::prepare_environment() {
   }
 }
 
-std::optional<Remote::Listed> Remote::list(const std::string& branch, diag::Sink& sink) const {
-  // Patterns match the ends of names; what else comes is left out below.
-  const std::string wanted = std::string(kBranches) + (branch.empty() ? kFirstBranch : branch);
-  const base::Ended ended = git({"ls-remote", "--symref", "--", address_.url, "HEAD", wanted});
+std::optional<Remote::Refs> Remote::list_refs(const std::vector<std::string>& arguments,
+                                              diag::Sink& sink) const {
+  std::vector<std::string> command = {"ls-remote"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const base::Ended ended = git(command);
   if (!ended.good()) {
     report_trouble(ended, "read", address_, timeout_, sink);
     return std::nullopt;
   }
-  Listed listed;
+  Refs refs;
   for (const std::string_view line : base::split(ended.output, '\n')) {
     const std::size_t tab = line.find('\t');
-    if (tab == std::string_view::npos) continue;
-    const std::string_view value = line.substr(0, tab);
-    const std::string_view name = line.substr(tab + 1);
+    if (tab != std::string_view::npos) refs.emplace_back(line.substr(tab + 1), line.substr(0, tab));
+  }
+  return refs;
+}
+
+std::optional<Remote::Listed> Remote::list(const std::string& branch, diag::Sink& sink) const {
+  // Patterns match the ends of names; what else comes is left out below.
+  const std::string wanted = std::string(kBranches) + (branch.empty() ? kFirstBranch : branch);
+  const auto refs = list_refs({"--symref", "--", address_.url, "HEAD", wanted}, sink);
+  if (!refs) return std::nullopt;
+  Listed listed;
+  for (const auto& [name, value] : *refs) {
     constexpr std::string_view kLeadsTo = "ref: refs/heads/";
     if (name == "HEAD" && value.starts_with(kLeadsTo)) {
       listed.head_branch = value.substr(kLeadsTo.size());
@@ -162,18 +172,12 @@ std::optional<Remote::Listed> Remote::list(const std::string& branch, diag::Sink
 }
 
 std::optional<Branches> Remote::list_branches(diag::Sink& sink) const {
-  const base::Ended ended = git({"ls-remote", "--heads", "--", address_.url});
-  if (!ended.good()) {
-    report_trouble(ended, "read", address_, timeout_, sink);
-    return std::nullopt;
-  }
+  const auto refs = list_refs({"--heads", "--", address_.url}, sink);
+  if (!refs) return std::nullopt;
   Branches branches;
-  for (const std::string_view line : base::split(ended.output, '\n')) {
-    const std::size_t tab = line.find('\t');
-    if (tab == std::string_view::npos || !is_id(line.substr(0, tab))) continue;
-    const std::string_view name = line.substr(tab + 1);
-    if (!name.starts_with(kBranches)) continue;
-    branches.emplace(name.substr(kBranches.size()), line.substr(0, tab));
+  for (const auto& [name, value] : *refs) {
+    if (!name.starts_with(kBranches) || !is_id(value)) continue;
+    branches.emplace(name.substr(kBranches.size()), value);
   }
   return branches;
 }

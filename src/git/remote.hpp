@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/process.hpp"
@@ -75,6 +76,9 @@ class Remote {
   void prepare_environment();
   std::optional<Listed> list(const std::string& branch, diag::Sink& sink) const;
   std::optional<Branches> list_branches(diag::Sink& sink) const;
+  // Names of refs, each with what the server says of it: a hex id, or `ref: ` and another name.
+  using Refs = std::vector<std::pair<std::string, std::string>>;
+  std::optional<Refs> list_refs(const std::vector<std::string>& arguments, diag::Sink& sink) const;
   std::optional<Head> fetch_once(const std::string& branch, bool& cache_at_fault, diag::Sink& sink);
   PushStatus offer(const Head& head, const std::string& commit, diag::Sink& sink);
   bool confirm(const std::string& branch, const std::string& commit, diag::Sink& sink);

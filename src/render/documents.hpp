@@ -19,7 +19,7 @@ struct Document {
   yaml::Node body;
   bool raw = false;
   const catalog::KindFacts* kind = nullptr;
-  SchemaRef schema_of;
+  schema::KindRef schema_of;
   const Template* made_by = nullptr;
   const Piece* body_of = nullptr;  // the compiled body it was made from
   diag::Origin origin = diag::kNoOrigin;

@@ -57,13 +57,10 @@ bool matches_labels(const yaml::Node& selector, const yaml::Node& labels, diag::
 bool matches_document(const yaml::Node& target, const Document& document, diag::Sink& sink) {
   if (document.raw) return false;
   const yaml::Node& body = document.body;
-  const std::string_view api_version = body.get("apiVersion").as_string();
-  const std::size_t slash = api_version.find('/');
-  const bool core = slash == std::string_view::npos;
-  const std::string_view group = core ? std::string_view() : api_version.substr(0, slash);
-  const std::string_view version = core ? api_version : api_version.substr(slash + 1);
-  return matches(target, "group", group, sink) && matches(target, "version", version, sink) &&
-         matches(target, "kind", body.get("kind").as_string(), sink) &&
+  const schema::KindRef self = schema::KindRef::of(body);
+  return matches(target, "group", self.group, sink) &&
+         matches(target, "version", self.version, sink) &&
+         matches(target, "kind", self.kind, sink) &&
          matches(target, "namespace", body.get({"metadata", "namespace"}).as_string(), sink) &&
          matches(target, "name", body.get({"metadata", "name"}).as_string(), sink) &&
          matches(target, "pool", document.pool, sink) &&

@@ -162,10 +162,7 @@ class TemplateCompiler {
       sink_.error(kFaultyTemplate, spec.get("folder").origin(),
                   "`folder` holds objects of the phase `documents`");
     }
-    const yaml::Node schema_of = spec.get("schemaOf");
-    out->schema_of = {std::string(schema_of.get("group").as_string()),
-                      std::string(schema_of.get("version").as_string()),
-                      std::string(schema_of.get("kind").as_string())};
+    out->schema_of = schema::KindRef::written(spec.get("schemaOf"));
     out->spec_ = spec;
     out->environment_ = out->index ? index_ : base_;
     out->sources_ = &library_.sources();

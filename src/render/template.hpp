@@ -8,14 +8,9 @@
 #include "base/once.hpp"
 #include "derive/environment.hpp"
 #include "render/body.hpp"
+#include "schema/kind_ref.hpp"
 
 namespace gpuctl::render {
-
-/// The published schema a document follows when it does not carry group and kind itself.
-struct SchemaRef {
-  std::string group, version, kind;
-  bool empty() const { return kind.empty(); }
-};
 
 /// What a template writes; compiled when the template is first used.
 struct Content {
@@ -38,7 +33,7 @@ class Template {
   std::optional<cel::Text> include_when;
   std::string layer;  // this, `folder` or Content::output says where
   std::string folder;
-  SchemaRef schema_of;
+  schema::KindRef schema_of;  // the published schema, when the document does not say it itself
   diag::Origin origin = diag::kNoOrigin;
 
   /// Compiles at first use; nullptr after diagnostics. Thread-safe: most templates of a platform

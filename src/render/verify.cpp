@@ -44,14 +44,10 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
             diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   std::set<std::string> reported;
   for (const Document& document : documents) {
-    SchemaRef wanted = document.schema_of;
+    schema::KindRef wanted = document.schema_of;
     if (wanted.empty()) {
       if (document.raw) continue;
-      const std::string api_version(document.body.get("apiVersion").as_string());
-      const std::size_t slash = api_version.find('/');
-      if (slash == std::string::npos) continue;
-      wanted = {api_version.substr(0, slash), api_version.substr(slash + 1),
-                std::string(document.body.get("kind").as_string())};
+      wanted = schema::KindRef::of(document.body);
       if (is_built_in_group(wanted.group)) continue;
     }
     const schema::Crd* crd = crds.find(wanted.group, wanted.version, wanted.kind, sink);
