@@ -13,19 +13,16 @@ full disk) and are replaced or left out without it; the run says so.
 """
 
 import argparse
-import collections
-import multiprocessing
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
+from support.cases import memory, named, outcome, run_all  # noqa: E402
 from support.program import ROOT, Tally, skip  # noqa: E402
 import damage  # noqa: E402
 import faults  # noqa: E402
@@ -36,14 +33,6 @@ import repository  # noqa: E402
 import scene  # noqa: E402
 
 GROUPS = (inputs, names, output, repository, damage, faults)
-
-
-def memory():
-    """A directory in memory, where syncing costs nothing; None where there is none with room."""
-    place = pathlib.Path("/dev/shm")
-    if os.access(place, os.W_OK) and shutil.disk_usage(place).free > 1 << 30:
-        return str(place)
-    return None
 
 
 def build_shim(folder):
@@ -61,13 +50,9 @@ def run_case(job):
     name, function, arguments, gpuctl, folder, sanitized, shim = job
     place = pathlib.Path(tempfile.mkdtemp(dir=folder))
     case = scene.Scene(gpuctl, place, sanitized, shim)
-    started = time.monotonic()
-    try:
-        function(case, *arguments)
-    except Exception:  # noqa: BLE001: the other cases have to run
-        case.failures.append(traceback.format_exc())
+    found = outcome(name, case, lambda: function(case, *arguments))
     scene.remove(place)
-    return name, case.passed, case.failures, case.skipped, time.monotonic() - started
+    return found
 
 
 def main():
@@ -83,13 +68,10 @@ def main():
     if not shutil.which("git"):
         skip("hostile input", "no git")
     sanitized = b"__asan_init" in gpuctl.read_bytes()
+    tally = Tally()
     cases = [(f"{group.__name__}: {name}", function, arguments) for group in GROUPS
              for name, function, arguments in group.cases(options.full)]
-    doubled = [name for name, count in collections.Counter(case[0] for case in cases).items()
-               if count > 1]
-    tally = Tally()
-    tally.check(not doubled, f"cases with one name: {doubled}")
-    cases = [case for case in cases if options.filter in case[0]]
+    cases = named(cases, options.filter, tally)
     if sanitized and not options.full and not options.filter:
         # Each run takes five times as long; the plain build runs them all.
         cases = cases[::5]
@@ -97,7 +79,6 @@ def main():
     if options.list:
         print("\n".join(case[0] for case in cases))
         return
-    skipped = collections.Counter()
     with tempfile.TemporaryDirectory(prefix="hostile-") as temporary, \
             tempfile.TemporaryDirectory(prefix="hostile-", dir=memory()) as fast:
         folder, scenes = pathlib.Path(temporary), pathlib.Path(fast)
@@ -112,20 +93,9 @@ def main():
         waiting = ("lock file", "unlink, new")
         cases.sort(key=lambda case: not any(word in case[0] for word in waiting))
         jobs = [(*case, program, scenes, sanitized, shim) for case in cases]
-        with multiprocessing.get_context("fork").Pool(2 * (os.cpu_count() or 1) + 2) as pool:
-            times = []
-            for name, passed, failures, left_out, seconds in pool.imap_unordered(run_case, jobs):
-                tally.passed += passed
-                times.append((seconds, name))
-                for failure in failures:
-                    tally.check(False, f"{name}: {failure}")
-                if not passed and not failures and not left_out:
-                    tally.check(False, f"{name}: nothing was checked")
-                skipped.update(left_out)
+        skipped = run_all(run_case, jobs, 2 * (os.cpu_count() or 1) + 2, tally)
     for why, count in sorted(skipped.items()):
         print(f"note: {count} left out: {why}")
-    print("longest: " + ", ".join(f"{name} {seconds:.1f} s"
-                                  for seconds, name in sorted(times)[-3:]))
     tally.close()
 
 

@@ -18,6 +18,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support.cases import Checks  # noqa: E402
 from support.program import environment  # noqa: E402
 
 DEADLINE_S = 20             # for one run, on a busy machine; all but a few take 0.05 s
@@ -135,12 +136,12 @@ class Done:
         self.text = stderr.decode("utf-8", "replace")
 
 
-class Scene:
+class Scene(Checks):
     """One case: its folder, and checks that are counted."""
 
     def __init__(self, gpuctl, folder, sanitized, shim):
         self.gpuctl, self.sanitized, self.shim = gpuctl, sanitized, shim
-        self.passed, self.failures, self.skipped = 0, [], []
+        super().__init__()
         self.folder = pathlib.Path(folder)
         self.folder.chmod(0o755)
         self.home = self.folder / "home"
@@ -221,13 +222,6 @@ class Scene:
         return done.stdout.decode("utf-8", "surrogateescape")
 
     # Checks
-
-    def check(self, holds, what):
-        if holds:
-            self.passed += 1
-        else:
-            self.failures.append(what)
-        return bool(holds)
 
     def skip(self, why):
         self.skipped.append(why)

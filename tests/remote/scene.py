@@ -13,6 +13,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support.cases import Checks  # noqa: E402
 from support.program import environment  # noqa: E402
 
 DEADLINE_S = 60           # for one run, on a busy machine
@@ -59,13 +60,13 @@ class Done:
         return match[1] if match else ""
 
 
-class Scene:
+class Scene(Checks):
     """One case. `srv/fleet.git` is the repository on the server, with a first commit of somebody
     else on `main`."""
 
     def __init__(self, gpuctl, folder, sanitized):
         self.gpuctl, self.sanitized = gpuctl, sanitized
-        self.passed, self.failures, self.skipped = 0, [], []
+        super().__init__()
         self.folder = pathlib.Path(folder)
         self.home, self.work = self.folder / "home", self.folder / "work"
         self.server, self.cache_home = self.folder / "srv", self.folder / "cache"
@@ -192,13 +193,6 @@ class Scene:
         return False
 
     # Checks
-
-    def check(self, holds, what):
-        if holds:
-            self.passed += 1
-        else:
-            self.failures.append(what)
-        return bool(holds)
 
     def skip(self, why, missing=True):
         """Leaves the case out: something is missing that can be installed, or the place does not

@@ -1,0 +1,67 @@
+"""What suites of many cases share: cases run side by side, each in a folder of its own, and count
+what they checked."""
+
+import collections
+import multiprocessing
+import os
+import pathlib
+import shutil
+import time
+import traceback
+
+
+class Checks:
+    """What one case found."""
+
+    def __init__(self):
+        self.passed, self.failures, self.skipped = 0, [], []
+
+    def check(self, holds, what):
+        if holds:
+            self.passed += 1
+        else:
+            self.failures.append(what)
+        return bool(holds)
+
+
+def memory():
+    """A directory in memory, where syncing costs nothing; None where there is none with room."""
+    place = pathlib.Path("/dev/shm")
+    if os.access(place, os.W_OK) and shutil.disk_usage(place).free > 1 << 30:
+        return str(place)
+    return None
+
+
+def named(cases, text, tally):
+    """Those of the cases, (name, function, arguments), whose name holds the text."""
+    doubled = [name for name, count in collections.Counter(case[0] for case in cases).items()
+               if count > 1]
+    tally.check(not doubled, f"cases with one name: {doubled}")
+    return [case for case in cases if text in case[0]]
+
+
+def outcome(name, checks, run):
+    """Runs a case, and gives what run_all() wants of it."""
+    started = time.monotonic()
+    try:
+        run()
+    except Exception:  # noqa: BLE001: the other cases have to run
+        checks.failures.append(traceback.format_exc())
+    return name, checks.passed, checks.failures, checks.skipped, time.monotonic() - started
+
+
+def run_all(function, jobs, processes, tally):
+    """`function` makes an outcome() of each job; how often each reason for leaving out was given."""
+    skipped, times = collections.Counter(), []
+    with multiprocessing.get_context("fork").Pool(processes) as pool:
+        for name, passed, failures, left_out, seconds in pool.imap_unordered(function, jobs):
+            tally.passed += passed
+            times.append((seconds, name))
+            for failure in failures:
+                tally.check(False, f"{name}: {failure}")
+            if not passed and not failures and not left_out:
+                tally.check(False, f"{name}: nothing was checked")
+            skipped.update(left_out)
+    print("longest: " + ", ".join(f"{name} {seconds:.1f} s"
+                                  for seconds, name in sorted(times)[-4:]))
+    return skipped
