@@ -6,12 +6,12 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
 
 namespace {
 
-constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
 constexpr std::string_view kTemplates = "templates/";
 constexpr std::string_view kProviders = "providers/";
 
@@ -75,18 +75,8 @@ class Loader {
   }
 
  private:
-  // The `spec` of a knowledge file of the given kind; null when the file is absent or faulty.
   yaml::Node wrapped(const std::string& path, std::string_view kind) {
-    const yaml::Node* tree = library_.file(path);
-    if (tree == nullptr) return {};
-    if (tree->get("apiVersion").as_string() != kApiVersion ||
-        tree->get("kind").as_string() != kind || !tree->get("spec").is_map()) {
-      sink_.error(kKnowledgeFile, tree->origin(), "`" + path + "` is no " + std::string(kind))
-          .expect("apiVersion " + std::string(kApiVersion) + ", kind " + std::string(kind) +
-                  " and a map `spec`");
-      return {};
-    }
-    return tree->get("spec");
+    return spec_of(library_, path, kind, sink_);
   }
 
   schema::SchemaPtr merged_schema(const std::string& file) {

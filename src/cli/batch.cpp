@@ -11,8 +11,6 @@
 
 namespace gpuctl::cli {
 
-namespace {
-
 Shown prepare_withheld(const Result& result, const Report& report) {
   // fact -> (how to get it, documents by template)
   std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
@@ -42,6 +40,8 @@ Shown prepare_withheld(const Result& result, const Report& report) {
   }
   return report.prepare(sink, *result.sources);
 }
+
+namespace {
 
 class Batch {
  public:

@@ -37,6 +37,9 @@ std::vector<Finished> run_all(const std::vector<std::string>& blueprint_files,
                               const Request& request, Knowledge& knowledge, unsigned jobs,
                               const Report& report, const Consume& consume);
 
+/// Which documents of a run wait for facts, and how to get these (notes GPU0604).
+Shown prepare_withheld(const Result& result, const Report& report);
+
 /// Shows what the runs found, then what is withheld; true when the command may go on (no errors; no
 /// warnings if strict).
 bool show_all(const std::vector<Finished>& clusters, bool strict, Report& report);

@@ -14,6 +14,14 @@ inline constexpr std::string_view kNoObject = "GPU0006";     // `explain --origi
 inline constexpr std::string_view kNoField = "GPU0007";      // ... no such field in it
 inline constexpr std::string_view kSecretUnavailable = "GPU0605";  // reference cannot be resolved
 
+// `import`
+inline constexpr std::string_view kLost = "GPU0631";             // the blueprint does not say this
+inline constexpr std::string_view kAssumed = "GPU0632";          // the manifests do not say this
+inline constexpr std::string_view kLeftOut = "GPU0633";          // needs no place in a blueprint
+inline constexpr std::string_view kNothingToImport = "GPU0634";  // no manifests, or no platform
+inline constexpr std::string_view kKeptAsWritten = "GPU0635";    // by an override or as a manifest
+inline constexpr std::string_view kSecretLeftOut = "GPU0636";    // a secret is not copied
+
 inline constexpr std::string_view kFactsDiffer = "GPU0606";  // facts beside the blueprint lose
 
 }  // namespace gpuctl::cli

@@ -170,18 +170,24 @@ void Knowledge::load_document_kinds() {
   secret_fields_.assign(secrets.begin(), secrets.end());
 }
 
-std::string Knowledge::platform_for(const yaml::Node& document) {
+std::vector<std::string> Knowledge::platforms_for(const yaml::Node& document) {
   const std::lock_guard<std::mutex> guard(one_at_a_time_);
   load_document_kinds();
-  std::string best;
+  std::vector<std::string> best;
   document::Fit fit;
   for (const auto& [name, kinds] : document_kinds_) {
     const std::optional<document::Match> found = document::match(kinds, document);
-    if (!found || found->fit <= fit) continue;
-    best = name;
+    if (!found || found->fit < fit) continue;
+    if (fit < found->fit) best.clear();
+    if (found->fit > document::Fit()) best.push_back(name);
     fit = found->fit;
   }
   return best;
+}
+
+std::string Knowledge::platform_for(const yaml::Node& document) {
+  const std::vector<std::string> best = platforms_for(document);
+  return best.empty() ? std::string() : best.front();
 }
 
 const std::vector<std::string>& Knowledge::secret_fields() {

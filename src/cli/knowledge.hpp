@@ -39,7 +39,10 @@ class Knowledge {
 
   /// Compiles at first use. Thread-safe, with overlays once preload() ran.
   const Compiled* platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
-  /// The platform whose knowledge fits a document best, empty when none has any of it. Thread-safe.
+  /// The platforms whose knowledge fits a document best, by name; none when no platform has any of
+  /// it. Thread-safe.
+  std::vector<std::string> platforms_for(const yaml::Node& document);
+  /// The first of them, or empty.
   std::string platform_for(const yaml::Node& document);
   /// Names of secret fields of all kinds of documents. Thread-safe.
   const std::vector<std::string>& secret_fields();

@@ -42,9 +42,20 @@ class Run {
   yaml::Arena& arena() { return *result_.arena; }
   bool failed() const { return result_.sink.has_errors(); }
 
+  using Content = std::variant<std::string, base::FileError>;
+
+  // A file, from the disk or from what was given; `otherwise` reads the disk.
+  Content content_of(const std::string& path, const std::function<Content()>& otherwise) const {
+    const auto given = request_.given.find(path);
+    return given == request_.given.end() ? otherwise() : Content(given->second);
+  }
+  Content content_of(const std::string& path) const {
+    return content_of(path, [&] { return base::read_file(path, kMostInputBytes); });
+  }
+
   // Reads a file the user named.
   std::optional<std::string> read_file(const std::string& path) {
-    auto content = base::read_file(path, kMostInputBytes);
+    auto content = content_of(path);
     if (const auto* error = std::get_if<base::FileError>(&content)) {
       sink().error(kUnreadable, diag::kNoOrigin, "cannot read `" + path + "`: " + error->text);
       return std::nullopt;
@@ -63,12 +74,16 @@ class Run {
     take(std::move(findings));
     if (!derived) return;
     spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
+    diag::Sink objections;
     rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, sources(), arena(),
-                sink());
-    if (failed()) return;
+                objections);
+    const bool refused = objections.has_errors();
+    if (!request_.despite_rules) sink().take(std::move(objections));
+    if (refused && !request_.despite_rules) return;
     result_.choices = derived->choices;
     spdlog::debug("{}: render {} templates", result_.blueprint_file, compiled_->templates->size());
     render(*derived);
+    sink().take(std::move(objections));
   }
 
   // Documents with marks instead of origins, and what the marks mean.
@@ -192,7 +207,7 @@ class Run {
         }
       }
       const std::string name = facts_beside(result_.blueprint_file);
-      auto content = base::read_file(name, kMostInputBytes);
+      auto content = content_of(name);
       const auto* error = std::get_if<base::FileError>(&content);
       if (error != nullptr && error->code != ENOENT && error->code != ENAMETOOLONG) {
         sink()
@@ -230,8 +245,10 @@ class Run {
         continue;
       }
       const std::string name = directory_of(result_.blueprint_file) + relative;
-      auto content =
-          base::read_file_beneath(directory_of(result_.blueprint_file), relative, kMostInputBytes);
+      auto content = content_of(name, [&] {
+        return base::read_file_beneath(directory_of(result_.blueprint_file), relative,
+                                       kMostInputBytes);
+      });
       if (const auto* error = std::get_if<base::FileError>(&content)) {
         diag::Diagnostic& refused = sink().error(render::kExtraManifest, path.origin(),
                                                  "cannot read `" + name + "`: " + error->text);

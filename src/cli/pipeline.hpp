@@ -31,7 +31,10 @@ struct Request {
   bool foreign = false;              // files may hold documents that others wrote
   /// Releases that the command line names, by option: {"x-version": "1.2"}.
   std::map<std::string, std::string> releases;
-  bool provenance = false;  // wanted for the documents, not only for faults in them
+  /// Content of files that are not on the disk yet, by path as the run would open it.
+  std::map<std::string, std::string> given = {};
+  bool despite_rules = false;  // render although rules on blueprints object
+  bool provenance = false;     // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when
   /// there is one: earlier choices and facts come from there.
   std::function<std::optional<std::string>(const std::string& path)> earlier;

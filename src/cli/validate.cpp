@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <map>
 #include <memory>
 
-#include "base/text.hpp"
-#include "catalog/documents.hpp"
 #include "cli/batch.hpp"
-#include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "cli/release_options.hpp"
 #include "plan/plan.hpp"
 #include "yaml/emit.hpp"
 
@@ -24,22 +20,6 @@ std::string describe(const std::vector<derive::Choice>& choices) {
   return out;
 }
 
-// Releases as the command line gives them, by option.
-using ReleaseOptions = std::map<std::string, std::string>;
-
-int check_releases(const Request& request, Knowledge& knowledge, Report& report) {
-  diag::Sink sink;
-  for (const auto& [option, release] : request.releases) {
-    const std::vector<std::string> known = knowledge.releases(option);
-    if (std::find(known.begin(), known.end(), release) != known.end()) continue;
-    sink.error(kUsage, diag::kNoOrigin, "unknown release `" + release + "` for `--" + option + "`")
-        .expect("one of " + base::join(known, ", "))
-        .did_you_mean(release, known);
-  }
-  report.show(sink, diag::Sources());
-  return sink.has_errors() ? kUsageError : kOk;
-}
-
 int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases,
                  const GlobalOptions& global) {
   Report report(global);
@@ -48,12 +28,9 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   std::optional<Request> request = make_request(options, report);
   if (!request) return kFindings;
   request->foreign = true;
-  for (const auto& [option, release] : releases) {
-    if (!release.empty()) request->releases.emplace(option, release);
-  }
-  if (const int refused = check_releases(*request, *knowledge, report); refused != kOk) {
-    return refused;
-  }
+  const std::optional<ReleaseOptions> given = given_releases(releases, *knowledge, report);
+  if (!given) return kUsageError;
+  request->releases = *given;
   std::vector<std::string> choices(options.blueprints.size());
   const Consume consume = [&](std::size_t index, Result& result) {
     if (global.verbose) choices[index] = describe(result.choices);
@@ -83,18 +60,8 @@ void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "validate", "Check blueprints, or documents that others wrote, without writing anything");
   auto options = std::make_shared<BlueprintOptions>();
   options->add_to(*command);
-  auto releases = std::make_shared<ReleaseOptions>();
-  // Which options there are is knowledge, and read only when this command is run.
-  command->preparse_callback([command, releases](std::size_t) {
-    diag::Sink none;
-    catalog::Library library(&built_in_image(), {}, none);
-    for (const catalog::Releases& known : catalog::all_releases(library)) {
-      command
-          ->add_option("--" + known.option, (*releases)[known.option],
-                       "Release that reads the documents of others (default: the newest known)")
-          ->type_name("X.Y");
-    }
-  });
+  const auto releases = add_release_options(
+      *command, "Release that reads the documents of others (default: the newest known)");
   command->footer(
       "Runs every offline check: schema, derivation, rules, rendering, and with --crds the\n"
       "published schemas of the operators. A file may also hold documents that others wrote, such\n"

@@ -10,26 +10,9 @@ namespace gpuctl::derive {
 
 namespace {
 
-// "gpuPools[].machine.name" -> steps; nothing when malformed.
-std::optional<std::vector<Row::Step>> parse_path(std::string_view text) {
-  std::vector<Row::Step> steps;
-  for (std::string_view part : base::split(text, '.')) {
-    Row::Step step;
-    if (part.ends_with("[]")) {
-      step.each = true;
-      part.remove_suffix(2);
-    }
-    if (part.empty() || part.find_first_of("[]") != std::string_view::npos) return std::nullopt;
-    step.key = part;
-    steps.push_back(std::move(step));
-  }
-  if (steps.back().each) return std::nullopt;
-  return steps;
-}
-
 // Type at a path below `root`, following fields, list elements and map values.
-cel::Type type_at(cel::Type type, std::span<const Row::Step> path) {
-  for (const Row::Step& step : path) {
+cel::Type type_at(cel::Type type, std::span<const Step> path) {
+  for (const Step& step : path) {
     if (type.object() != nullptr) {
       const cel::Field* field = type.object()->find(step.key);
       type = field == nullptr ? cel::Type::dyn() : field->type;
@@ -41,9 +24,9 @@ cel::Type type_at(cel::Type type, std::span<const Row::Step> path) {
   return type;
 }
 
-std::string dotted(std::span<const Row::Step> path) {
+std::string dotted(std::span<const Step> path) {
   std::string out;
-  for (const Row::Step& step : path) out += (out.empty() ? "" : ".") + step.key;
+  for (const Step& step : path) out += (out.empty() ? "" : ".") + step.key;
   return out;
 }
 
@@ -69,7 +52,7 @@ class Compiler {
       }
     }
     const yaml::Node set = written.get("set");
-    std::optional<std::vector<Row::Step>> path =
+    std::optional<std::vector<Step>> path =
         set.is_string() ? parse_path(set.as_string()) : std::nullopt;
     if (!path || written.find("value") == nullptr) {
       sink_
@@ -115,15 +98,11 @@ class Compiler {
   }
 
   // With `item` and `index` for a path that has `[]` in it; rows of one list share it.
-  std::shared_ptr<const cel::Environment> environment_of(std::span<const Row::Step> path) {
-    std::size_t each = 0;  // steps up to and including the innermost []
-    for (std::size_t i = 0; i < path.size(); ++i) {
-      if (path[i].each) each = i + 1;
-    }
-    if (each == 0) return base_;
-    path = path.first(each);
+  std::shared_ptr<const cel::Environment> environment_of(std::span<const Step> path) {
+    path = innermost_list(path);
+    if (path.empty()) return base_;
     std::string name;
-    for (const Row::Step& step : path) name += step.key + (step.each ? "[]." : ".");
+    for (const Step& step : path) name += step.key + (step.each ? "[]." : ".");
     std::shared_ptr<const cel::Environment>& known = in_list_[name];
     if (known == nullptr) {
       auto made = std::make_shared<cel::Environment>(*base_);
@@ -134,9 +113,9 @@ class Compiler {
     return known;
   }
 
-  cel::LazyType lazy_type_at(std::span<const Row::Step> path) const {
+  cel::LazyType lazy_type_at(std::span<const Step> path) const {
     return cel::LazyType([cluster = base_->variables[kCluster].type,
-                          steps = std::vector<Row::Step>(path.begin(), path.end())] {
+                          steps = std::vector<Step>(path.begin(), path.end())] {
       return type_at(cluster.get(), steps);
     });
   }

@@ -25,7 +25,14 @@ class Run {
   void row(const Row& row) {
     inputs_.cluster = result_.cluster;
     values_ = inputs_.values();
-    result_.cluster = set(result_.cluster, row, 0, "");
+    const Placing placing{[this](const yaml::Node& item, std::size_t index) {
+                            values_.resize(kBaseVariables);
+                            values_.emplace_back(item);
+                            values_.emplace_back(
+                                yaml::Node::integer(static_cast<std::int64_t>(index)));
+                          },
+                          [&](const std::string& filed) { return value(row, filed); }};
+    result_.cluster = set_at(result_.cluster, row.path, placing, arena_);
     if (provenance_ != nullptr) {
       result_.cluster = provenance_->mark("cluster", result_.cluster, arena_);
     }
@@ -34,38 +41,6 @@ class Run {
   Derived take() { return std::move(result_); }
 
  private:
-  // `tree` with the row's value at its path from step `depth` on; `filed` is the path so far as the
-  // lock files it.
-  yaml::Node set(const yaml::Node& tree, const Row& row, std::size_t depth, std::string filed) {
-    const Row::Step& step = row.path[depth];
-    filed += (filed.empty() ? "" : ".") + step.key;
-    const yaml::Node before = tree.get(step.key);
-    yaml::Node after;
-    if (step.each) {
-      std::vector<yaml::Node> items(before.items().begin(), before.items().end());
-      for (std::size_t i = 0; i < items.size(); ++i) {
-        const std::string name(items[i].get("name").as_string());
-        values_.resize(kBaseVariables);
-        values_.emplace_back(items[i]);
-        values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(i)));
-        items[i] = set(items[i], row, depth + 1,
-                       filed + "[" + (name.empty() ? std::to_string(i) : name) + "]");
-      }
-      if (items.empty()) return tree;
-      after = arena_.list(items, before.origin());
-    } else if (depth + 1 < row.path.size()) {
-      after = set(before, row, depth + 1, filed);
-      if (after.is_null()) return tree;
-    } else {
-      const std::optional<yaml::Node> made = value(row, filed);
-      if (!made) return tree;
-      after = *made;
-    }
-    yaml::MapBuilder builder(tree);
-    builder.set(arena_, step.key, after);
-    return builder.build(arena_, tree.origin() == diag::kNoOrigin ? after.origin() : tree.origin());
-  }
-
   // Evaluates; a fault is reported and gives nothing. `reads` as in cel::evaluate().
   std::optional<cel::Value> run(const cel::Expression& expression, const Row& row,
                                 std::vector<yaml::Origin>* reads = nullptr) {

@@ -11,15 +11,12 @@
 #include "catalog/platform.hpp"
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
+#include "derive/path.hpp"
 
 namespace gpuctl::derive {
 
 /// A compiled row.
 struct Row {
-  struct Step {
-    std::string key;
-    bool each = false;  // followed by []
-  };
   std::vector<Step> path;
   std::string text;  // the path as written
   yaml::Node written;

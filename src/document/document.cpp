@@ -7,6 +7,7 @@
 #include "derive/environment.hpp"
 #include "document/decode.hpp"
 #include "document/release.hpp"
+#include "document/secrets.hpp"
 #include "schema/codes.hpp"
 
 namespace gpuctl::document {
@@ -29,23 +30,6 @@ Node with_value(const Node& tree, std::span<const std::string> path, const Node&
   return out.build(arena, tree.origin());
 }
 
-Node without_origins(const Node& node, yaml::Arena& arena) {
-  if (node.is_map()) {
-    std::vector<yaml::Entry> entries;
-    for (const yaml::Entry& entry : node.entries()) {
-      entries.push_back(
-          {entry.key.with_origin(diag::kNoOrigin), without_origins(entry.value, arena)});
-    }
-    return arena.map(entries);
-  }
-  if (node.is_list()) {
-    std::vector<Node> items;
-    for (const Node& item : node.items()) items.push_back(without_origins(item, arena));
-    return arena.list(items);
-  }
-  return node.with_origin(diag::kNoOrigin);
-}
-
 // A default stands nowhere in the document: no finding may point at it.
 Node without_default_origins(const Node& schema, yaml::Arena& arena) {
   if (!schema.is_map()) return schema;
@@ -54,7 +38,7 @@ Node without_default_origins(const Node& schema, yaml::Arena& arena) {
     const std::string_view key = entry.key.as_string();
     Node value = entry.value;
     if (key == "default") {
-      value = without_origins(value, arena);
+      value = yaml::without_origins(value, arena);
     } else if (key == "items" || key == "additionalProperties") {
       value = without_default_origins(value, arena);
     } else if (key == "properties") {
@@ -159,11 +143,33 @@ Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Valu
   return document;
 }
 
+const Kinds::Kind* Kinds::kind_of(const Node& document) const {
+  const std::optional<Match> found = match(platform_->documents, document);
+  return found ? &ready(*kinds_[found->kind]) : nullptr;
+}
+
+std::optional<Node> Kinds::read(const Node& document, const Context& context, bool complete,
+                                diag::Sources& sources, yaml::Arena& arena) const {
+  const Kind* kind = kind_of(document);
+  if (kind == nullptr) return std::nullopt;
+  diag::Sink none;
+  const Node tree = convert(*kind, decode(kind->definition, document, sources, arena, none),
+                            {cel::Value(platform_->catalog),
+                             cel::Value(release(*platform_, context.release, arena))},
+                            arena);
+  return complete ? schema::apply_defaults(*kind->schema, tree, arena) : tree;
+}
+
+Node Kinds::without_secrets(const Node& document, yaml::Arena& arena) const {
+  const Kind* kind = kind_of(document);
+  return kind == nullptr ? document : document::without_secrets(kind->definition, document, arena);
+}
+
 bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
                   yaml::Arena& arena, diag::Sink& sink) const {
-  const std::optional<Match> found = match(platform_->documents, document);
-  if (!found) return false;
-  const Kind& kind = ready(*kinds_[found->kind]);
+  const Kind* found = kind_of(document);
+  if (found == nullptr) return false;
+  const Kind& kind = *found;
   diag::Sink findings;
   Node tree = decode(kind.definition, document, sources, arena, findings);
   const std::vector<cel::Value> others = {cel::Value(platform_->catalog),

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,14 @@ class Kinds {
   bool check(const yaml::Node& document, const Context& context, diag::Sources& sources,
              yaml::Arena& arena, diag::Sink& sink) const;
 
+  /// The document as its reader decodes and converts it, with `complete` also with its defaults.
+  /// Nothing when no kind fits.
+  std::optional<yaml::Node> read(const yaml::Node& document, const Context& context, bool complete,
+                                 diag::Sources& sources, yaml::Arena& arena) const;
+
+  /// The document without the fields that hold secrets, as far as its kind is known.
+  yaml::Node without_secrets(const yaml::Node& document, yaml::Arena& arena) const;
+
   const catalog::Platform& platform() const { return *platform_; }
 
  private:
@@ -61,6 +70,8 @@ class Kinds {
 
   void prepare(const Kind& kind, bool thorough, diag::Sink& sink) const;
   const Kind& ready(const Kind& kind) const;
+  /// The kind of a document, ready for use; nullptr when none fits.
+  const Kind* kind_of(const yaml::Node& document) const;
   yaml::Node convert(const Kind& kind, yaml::Node document, const std::vector<cel::Value>& others,
                      yaml::Arena& arena) const;
 

@@ -48,6 +48,29 @@ void add_secret_fields(const yaml::Node& schema, std::set<std::string>& names) {
   }
 }
 
+yaml::Node without_secrets(const yaml::Node& schema, const yaml::Node& tree, yaml::Arena& arena) {
+  if (tree.is_list()) {
+    std::vector<yaml::Node> items;
+    for (const yaml::Node& item : tree.items()) {
+      items.push_back(without_secrets(schema.get("items"), item, arena));
+    }
+    return arena.list(items, tree.origin());
+  }
+  if (!tree.is_map()) return tree;
+  const yaml::Node properties = schema.get("properties");
+  yaml::MapBuilder out;
+  for (const yaml::Entry& entry : tree.entries()) {
+    const std::string key = base::to_lower(entry.key.as_string());
+    yaml::Node below = schema.get("additionalProperties");
+    for (const yaml::Entry& field : properties.entries()) {
+      if (base::to_lower(field.key.as_string()) == key) below = field.value;
+    }
+    if (below.get("x-gpuctl-secret").as_boolean()) continue;
+    out.set(entry.key, without_secrets(below, entry.value, arena));
+  }
+  return out.build(arena, tree.origin());
+}
+
 void hide_secrets(diag::FileId file, const std::vector<std::string>& names,
                   diag::Sources& sources) {
   const std::string_view text = sources.file_text(file);

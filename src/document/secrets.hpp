@@ -13,6 +13,9 @@ namespace gpuctl::document {
 /// Adds the names of the fields with `x-gpuctl-secret` below a schema as written.
 void add_secret_fields(const yaml::Node& schema, std::set<std::string>& names);
 
+/// The tree without the fields that are secrets by its schema as written.
+yaml::Node without_secrets(const yaml::Node& schema, const yaml::Node& tree, yaml::Arena& arena);
+
 /// Hides what stands behind a key of one of these names (in any case): the rest of its line, and
 /// the lines after it that are indented deeper.
 void hide_secrets(diag::FileId file, const std::vector<std::string>& names, diag::Sources& sources);

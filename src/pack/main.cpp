@@ -14,6 +14,7 @@
 #include "derive/derive.hpp"
 #include "diag/print.hpp"
 #include "document/document.hpp"
+#include "imports/mapping.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
 #include "yaml/read.hpp"
@@ -71,6 +72,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     derive::compile(*platform, environment, kThorough, library.sources(), sink);
     rule::compile(*platform, environment, kThorough, library.sources(), sink);
     render::compile(*platform, environment, library, kThorough, sink);
+    imports::Mapping::compile(*platform, library, kThorough, sink);
     programs[name] = store->packed();
     std::map<std::string, std::shared_ptr<cel::Store>> stores;
     const document::StoreOf store_of = [&](const std::string& kind) {

@@ -338,7 +338,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   }
   const yaml::Node spec =
       cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
-  apply_overrides(spec.get("overrides"), out.documents, !out.withheld.empty(), arena, sink);
+  apply_overrides(spec.get("overrides"), out.documents,
+                  out.withheld.empty() ? NoMatch::error : NoMatch::warning, arena, sink);
   check_documents(out.documents, 0, sink);
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();
@@ -364,6 +365,9 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
     const Content* content = made_by->index ? nullptr : made_by->content(sink);
     if (content != nullptr && content->body->has_secret) renderer.run(*made_by, {});
   }
+  // The others have been reported when everything was rendered.
+  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, NoMatch::ignore, arena,
+                  sink);
   return std::move(out.documents);
 }
 

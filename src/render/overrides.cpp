@@ -55,9 +55,10 @@ bool matches_labels(const yaml::Node& selector, const yaml::Node& labels, diag::
 }
 
 bool matches_document(const yaml::Node& target, const Document& document, diag::Sink& sink) {
-  if (document.raw) return false;
   const yaml::Node& body = document.body;
-  const schema::KindRef self = schema::KindRef::of(body);
+  // What is no object has a kind only by its published schema, and must be named by it.
+  if (document.raw && (document.schema_of.empty() || !target.get("kind").is_string())) return false;
+  const schema::KindRef self = document.raw ? document.schema_of : schema::KindRef::of(body);
   return matches(target, "group", self.group, sink) &&
          matches(target, "version", self.version, sink) &&
          matches(target, "kind", self.kind, sink) &&
@@ -85,8 +86,8 @@ yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::
   return merged.build(arena, target.is_map() ? target.origin() : patch.origin());
 }
 
-void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
-                     bool some_withheld, yaml::Arena& arena, diag::Sink& sink) {
+void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents, NoMatch no_match,
+                     yaml::Arena& arena, diag::Sink& sink) {
   for (const yaml::Node& item : overrides.items()) {
     const yaml::Node target = item.get("target");
     const yaml::Node patch = item.get("patch");
@@ -112,6 +113,7 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
         document.body = *patched;
       }
     }
+    if (no_match == NoMatch::ignore) continue;
     if (matched != 0 || sink.error_count() != errors_before) continue;
     std::set<std::string> kind_set;
     std::set<std::string> pool_set;
@@ -125,7 +127,7 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
     const diag::Origin at = target.is_null() ? item.origin() : target.origin();
     const std::string message = "this override matches no document";
     diag::Diagnostic& diagnostic =
-        (some_withheld ? sink.warning(kNoMatch, at, message + " that is not withheld")
+        (no_match == NoMatch::warning ? sink.warning(kNoMatch, at, message + " that is not withheld")
                        : sink.error(kNoMatch, at, message))
             .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
     const yaml::Node pool = target.get("pool");

@@ -20,27 +20,6 @@ const Schema* child_of(const Schema& schema, std::string_view key) {
   return schema.additional ? &schema.additional->get() : nullptr;
 }
 
-Node without_origins(const Node& node, Arena& arena) {
-  switch (node.kind()) {
-    case yaml::Kind::list: {
-      std::vector<Node> items;
-      for (const Node& item : node.items()) items.push_back(without_origins(item, arena));
-      return arena.list(items);
-    }
-    case yaml::Kind::map: {
-      std::vector<Entry> entries;
-      for (const Entry& entry : node.entries()) {
-        entries.push_back(arena.entry(entry.key.as_string(), without_origins(entry.value, arena)));
-      }
-      return arena.map(entries);
-    }
-    case yaml::Kind::string:
-      return arena.string(node.as_string());
-    default:
-      return node.with_origin(diag::kNoOrigin);
-  }
-}
-
 class Filler {
  public:
   explicit Filler(Arena& arena) : arena_(arena) {}
@@ -56,7 +35,7 @@ class Filler {
   /// The value of a default. Those of a CRD lie in another table of sources than the document, so
   /// they have no place.
   Node value_of(const Schema& schema) {
-    return schema.shared.published ? without_origins(*schema.default_value, arena_)
+    return schema.shared.published ? yaml::without_origins(*schema.default_value, arena_)
                                    : arena_.clone(*schema.default_value);
   }
   std::optional<Node> fill_value(const Schema& schema, const Node& value) {

@@ -311,4 +311,26 @@ const Node* MapBuilder::find(std::string_view key) const {
   return nullptr;
 }
 
+Node without_origins(const Node& tree, Arena& arena) {
+  switch (tree.kind()) {
+    case Kind::list: {
+      std::vector<Node> items;
+      for (const Node& item : tree.items()) items.push_back(without_origins(item, arena));
+      return arena.list(items);
+    }
+    case Kind::map: {
+      std::vector<Entry> entries;
+      for (const Entry& entry : tree.entries()) {
+        entries.push_back(
+            {without_origins(entry.key, arena), without_origins(entry.value, arena)});
+      }
+      return arena.map(entries);
+    }
+    case Kind::string:
+      return arena.string(tree.as_string());
+    default:
+      return tree.with_origin(kNoOrigin);
+  }
+}
+
 }  // namespace gpuctl::yaml

@@ -128,6 +128,9 @@ class Arena {
   std::pmr::monotonic_buffer_resource memory_;
 };
 
+/// A deep copy that stands nowhere: for values whose places would mislead, or are gone.
+Node without_origins(const Node& tree, Arena& arena);
+
 /// Builds a map in order, replacing the value of a key that is set again.
 class MapBuilder {
  public:

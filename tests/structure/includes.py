@@ -19,11 +19,12 @@ BUILDS_ON = {
     "derive": ["blueprint", "gpu"],
     "rule": ["derive"],
     "document": ["rule"],
+    "imports": ["document"],
     "render": ["document"],
     "plan": ["render", "git"],
-    "pack": ["render"],
+    "pack": ["render", "imports"],
     "install": ["plan"],
-    "cli": ["install", "plan"],
+    "cli": ["install", "plan", "imports"],
 }
 
 # Start of an include of somebody else's library -> the folders that may have it.

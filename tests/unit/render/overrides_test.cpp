@@ -88,7 +88,7 @@ Applied apply(const std::string& overrides) {
   documents[1].pool = "gpu";
   documents[2].body = lab.parse("{apiVersion: v1, kind: Raw, metadata: {name: a}}");
   documents[2].raw = true;
-  apply_overrides(lab.parse(overrides), documents, false, lab.library->arena(), lab.sink);
+  apply_overrides(lab.parse(overrides), documents, NoMatch::error, lab.library->arena(), lab.sink);
   Applied applied;
   for (const Document& document : documents) {
     applied.documents.push_back(yaml::emit_json(document.body.get("hit")));

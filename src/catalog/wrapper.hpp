@@ -1,0 +1,16 @@
+// The wrapper that all knowledge files have.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "catalog/library.hpp"
+
+namespace gpuctl::catalog {
+
+/// `spec` of the knowledge file at `path`, which must be of that kind; null when the file is absent,
+/// or faulty (GPU0401).
+yaml::Node spec_of(Library& library, const std::string& path, std::string_view kind,
+                   diag::Sink& sink);
+
+}  // namespace gpuctl::catalog

@@ -1,0 +1,445 @@
+#include "cli/import_draft.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "imports/difference.hpp"
+#include "imports/tidy.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+using imports::Object;
+using yaml::Node;
+
+// A blueprint whose values break its schema in more places than this is not mended.
+constexpr int kMostRepairs = 40;
+// Layer of manifests whose place says none: after all that gpuctl renders.
+constexpr std::string_view kOwnLayer = "90-imported";
+
+// An override that brings a document back to its object.
+struct Override {
+  std::size_t object = 0;
+  Node item;                      // {target, patch}
+  std::vector<std::string> paths;  // that it changes
+};
+
+// A manifest that is kept as it is.
+struct Manifest {
+  std::size_t object = 0;
+  std::string layer;
+  std::string path;  // relative to the blueprint
+  std::string text;
+};
+
+// One rendering of a proposal.
+struct Attempt {
+  imports::Proposal proposal;
+  Node blueprint;
+  Result result;
+  std::vector<imports::Made> made;
+  std::vector<std::size_t> document;  // of `made`: position in the rendered documents
+  std::vector<imports::Pair> pairs;
+  std::size_t score = 0;  // the lower, the more alike
+};
+
+// A regular expression for just this text.
+std::string exactly(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_';
+    if (!plain) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string name_of(const Node& body) {
+  const std::string space(body.get({"metadata", "namespace"}).as_string());
+  return (space.empty() ? "" : space + "/") +
+         std::string(body.get({"metadata", "name"}).as_string());
+}
+
+class Drafting {
+ public:
+  explicit Drafting(const ImportContext& context) : context_(context), arena_(context.arena) {}
+
+  Draft run() {
+    Attempt best = choose();
+    Draft draft;
+    draft.assumptions = best.proposal.assumptions;
+    find_manifests(best, draft);
+    find_overrides(best);
+    const std::size_t errors = best.result.sink.error_count();
+    Attempt last = overrides_.empty() && manifests_.empty() ? std::move(best)
+                                                            : attempt(best.proposal);
+    if (last.result.sink.error_count() > errors) last = without_refused(last.proposal, errors);
+    finish(last, draft);
+    return draft;
+  }
+
+ private:
+  // The attempt with the fewest differences, over all releases that come into question.
+  Attempt choose() {
+    const std::string newest = context_.releases.empty() ? "" : context_.releases.back();
+    imports::Proposal first = propose(newest);
+    if (context_.releases.size() < 2) return attempt(std::move(first));
+    if (first.release != newest) return attempt(propose(first.release));
+    std::optional<Attempt> best;
+    for (auto release = context_.releases.rbegin(); release != context_.releases.rend();
+         ++release) {
+      Attempt next = attempt(propose(*release));
+      if (!best || next.score < best->score) best = std::move(next);
+    }
+    return std::move(*best);
+  }
+
+  imports::Proposal propose(const std::string& release) {
+    std::vector<Node> documents;
+    for (const Object& object : context_.objects) documents.push_back(read(object, release));
+    imports::Proposal proposal =
+        context_.mapping.propose(arena_.list(documents), release, arena_);
+    if (proposal.release.empty()) proposal.release = release;
+    return proposal;
+  }
+
+  Node read(const Object& object, const std::string& release) {
+    return imports::read(object, release, *context_.platform.documents, context_.sources, arena_);
+  }
+
+  Node with_additions(const Node& blueprint) {
+    yaml::MapBuilder spec(blueprint.get("spec"));
+    std::vector<Node> items;
+    for (const Override& one : overrides_) items.push_back(one.item);
+    if (!items.empty()) spec.set(arena_, "overrides", arena_.list(items));
+    items.clear();
+    for (const Manifest& manifest : manifests_) {
+      yaml::MapBuilder item;
+      item.set(arena_, "layer", arena_.string(manifest.layer));
+      item.set(arena_, "path", arena_.string(manifest.path));
+      items.push_back(item.build(arena_));
+    }
+    if (!items.empty()) spec.set(arena_, "extraManifests", arena_.list(items));
+    yaml::MapBuilder out(blueprint);
+    out.set(arena_, "spec", spec.build(arena_));
+    return out.build(arena_);
+  }
+
+  std::string name_in(const Node& blueprint) const {
+    const std::string name(blueprint.get({"metadata", "name"}).as_string());
+    return name.empty() ? "imported" : name;
+  }
+  std::string file_of(const Node& blueprint) const {
+    return context_.directory + name_in(blueprint) + ".yaml";
+  }
+
+  std::map<std::string, std::string> files_of(const Attempt& attempt) const {
+    std::map<std::string, std::string> files;
+    const std::string file = file_of(attempt.blueprint);
+    files[file] = yaml::emit(attempt.blueprint);
+    if (attempt.proposal.facts.size() != 0) {
+      yaml::MapBuilder facts;
+      facts.set(arena_, "apiVersion", attempt.blueprint.get("apiVersion"));
+      facts.set(arena_, "kind", arena_.string("Facts"));
+      facts.set(arena_, "metadata", attempt.blueprint.get("metadata"));
+      facts.set(arena_, "spec", attempt.proposal.facts);
+      files[facts_beside(file)] = yaml::emit(facts.build(arena_));
+    }
+    for (const Manifest& manifest : manifests_) {
+      files[context_.directory + manifest.path] = manifest.text;
+    }
+    return files;
+  }
+
+  Result render(const Attempt& attempt) const {
+    Request request;
+    request.given = files_of(attempt);
+    request.despite_rules = true;
+    return cli::run(file_of(attempt.blueprint), request, context_.knowledge);
+  }
+
+  Attempt attempt(imports::Proposal proposal) {
+    Attempt out;
+    const schema::Schema& schema = *context_.platform.platform->blueprint;
+    out.blueprint = with_additions(imports::without_defaults(schema, proposal.blueprint, arena_));
+    out.proposal = std::move(proposal);
+    out.result = render(out);
+    // Values that the manifests have and a blueprint cannot: without them the rest can be rendered,
+    // and the comparison shows what they were.
+    for (int i = 0; i < kMostRepairs && !out.result.blueprint; ++i) {
+      Node mended = out.blueprint;
+      for (const diag::Diagnostic& finding : out.result.sink.all()) {
+        if (finding.severity == diag::Severity::error && finding.path.find('.') != std::string::npos) {
+          mended = imports::without(mended, finding.path, arena_);
+        }
+      }
+      if (yaml::equal(mended, out.blueprint)) break;
+      out.blueprint = mended;
+      out.result = render(out);
+    }
+    compare(out);
+    return out;
+  }
+
+  void compare(Attempt& attempt) {
+    const std::vector<render::Document>& documents = attempt.result.rendered.documents;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      const render::Document& document = documents[i];
+      imports::Made made;
+      made.kind = document.raw ? document.schema_of : schema::KindRef::of(document.body);
+      if (made.kind.empty()) continue;
+      made.name = name_of(document.body);
+      made.body = document.body;
+      made.only_by_name = document.made_by != nullptr && document.made_by->index;
+      attempt.made.push_back(std::move(made));
+      attempt.document.push_back(i);
+    }
+    attempt.pairs = imports::pair_up(context_.objects, attempt.made);
+    constexpr std::size_t kMissing = 20;
+    constexpr std::size_t kError = 5;
+    attempt.score = (context_.objects.size() - attempt.pairs.size()) * kMissing +
+                    attempt.result.sink.error_count() * kError;
+    for (const imports::Pair& pair : attempt.pairs) {
+      attempt.score += imports::differences(context_.objects[pair.object].written,
+                                            attempt.made[pair.made].body)
+                           .size();
+    }
+  }
+
+  bool alike(const Attempt& attempt, const imports::Pair& pair) {
+    const Object& object = context_.objects[pair.object];
+    const Node& body = attempt.made[pair.made].body;
+    return imports::differences(object.written, body).empty() ||
+           imports::equivalent(object.written, body, attempt.proposal.release,
+                               *context_.platform.documents, context_.sources, arena_);
+  }
+
+  // Objects without a document become manifests, unless there is a reason to leave them out.
+  void find_manifests(const Attempt& attempt, Draft& draft) {
+    draft.fates.assign(context_.objects.size(), Fate::lost);
+    std::set<std::size_t> paired;
+    for (const imports::Pair& pair : attempt.pairs) paired.insert(pair.object);
+    std::set<std::string> names;
+    for (std::size_t i = 0; i < context_.objects.size(); ++i) {
+      if (paired.contains(i)) continue;
+      const Object& object = context_.objects[i];
+      if (const auto left = context_.mapping.left_out(read(object, attempt.proposal.release),
+                                                     attempt.proposal, arena_)) {
+        if (left->lost) {
+          draft.losses.push_back({i, "", object.written, Node(), left->because});
+        } else {
+          draft.fates[i] = Fate::left_out;
+          draft.reasons[i] = left->because;
+        }
+        continue;
+      }
+      if (object.kind.kind == "Secret" || object.secrets_dropped || object.name.empty()) {
+        draft.losses.push_back({i, "", object.written, Node(),
+                                object.name.empty() ? "it has no name"
+                                                    : "secrets do not belong into Git"});
+        continue;
+      }
+      Manifest manifest;
+      manifest.object = i;
+      manifest.layer = layer_of(object);
+      manifest.path = name_in(attempt.blueprint) + ".manifests/" +
+                      base::to_lower(object.kind.kind) + "-" + object.name;
+      for (char& c : manifest.path) {
+        if (c == ':') c = '-';
+      }
+      std::replace(manifest.path.begin() + static_cast<std::ptrdiff_t>(manifest.path.find('/')) + 1,
+                   manifest.path.end(), '/', '-');
+      while (!names.insert(manifest.path).second) manifest.path += "-again";
+      manifest.path += ".yaml";
+      manifest.text = yaml::emit(object.written);
+      manifests_.push_back(std::move(manifest));
+    }
+  }
+
+  // The layer that the file of an object lay in: ".../layers/20-machines/x.yaml".
+  static std::string layer_of(const Object& object) {
+    const std::vector<std::string_view> steps = base::split(object.file, '/');
+    for (std::size_t i = 0; i + 2 < steps.size(); ++i) {
+      const std::string_view layer = steps[i + 1];
+      const bool numbered = layer.size() > 3 && layer[0] >= '0' && layer[0] <= '9' &&
+                            layer[1] >= '0' && layer[1] <= '9' && layer[2] == '-';
+      if (steps[i] == "layers" && numbered) return std::string(layer);
+    }
+    return std::string(kOwnLayer);
+  }
+
+  void find_overrides(const Attempt& attempt) {
+    struct Patched {
+      imports::Pair pair;
+      Node patch;
+      const render::Document* document = nullptr;
+    };
+    std::vector<Patched> all;
+    for (const imports::Pair& pair : attempt.pairs) {
+      const imports::Made& made = attempt.made[pair.made];
+      if (made.only_by_name || alike(attempt, pair)) continue;
+      const Node patch =
+          imports::patch_between(context_.objects[pair.object].written, made.body, arena_);
+      all.push_back(
+          {pair, patch, &attempt.result.rendered.documents[attempt.document[pair.made]]});
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const Patched& one = all[i];
+      const imports::Made& made = attempt.made[one.pair.made];
+      yaml::MapBuilder target;
+      target.set(arena_, "kind", arena_.string(exactly(made.kind.kind)));
+      // One override for all documents of a kind in a pool, when they differ in the same way.
+      const auto of_pool = [&](const render::Document& other) {
+        return other.pool == one.document->pool && other.body.get("kind").as_string() ==
+                                                       one.document->body.get("kind").as_string();
+      };
+      std::size_t in_pool = 0;
+      for (const render::Document& other : attempt.result.rendered.documents) {
+        in_pool += of_pool(other) ? 1 : 0;
+      }
+      std::size_t same = 0;
+      bool first = true;
+      for (std::size_t j = 0; j < all.size(); ++j) {
+        if (!of_pool(*all[j].document) || !yaml::equal(all[j].patch, one.patch)) continue;
+        if (j < i) first = false;
+        ++same;
+      }
+      const bool whole_pool = !one.document->pool.empty() && in_pool > 1 && same == in_pool;
+      if (whole_pool && !first) {
+        overrides_.push_back({one.pair.object, Node(), paths_of(one.patch)});
+        continue;
+      }
+      if (whole_pool) {
+        target.set(arena_, "pool", arena_.string(exactly(one.document->pool)));
+      } else {
+        const Node metadata = one.document->body.get("metadata");
+        if (const Node space = metadata.get("namespace"); space.is_string()) {
+          target.set(arena_, "namespace", arena_.string(exactly(space.as_string())));
+        }
+        target.set(arena_, "name", arena_.string(exactly(metadata.get("name").as_string())));
+      }
+      yaml::MapBuilder item;
+      item.set(arena_, "target", target.build(arena_));
+      item.set(arena_, "patch", one.patch);
+      overrides_.push_back({one.pair.object, item.build(arena_), paths_of(one.patch)});
+    }
+    // Objects that another's override covers have none of their own.
+    for (const Override& one : overrides_) by_object_[one.object] = one.paths;
+    std::erase_if(overrides_, [](const Override& one) { return one.item.is_null(); });
+  }
+
+  // The paths of the values in a merge patch.
+  static std::vector<std::string> paths_of(const Node& patch, const std::string& path = {}) {
+    if (!patch.is_map() || patch.size() == 0) return {path};
+    std::vector<std::string> out;
+    for (const yaml::Entry& entry : patch.entries()) {
+      const std::string key(entry.key.as_string());
+      const std::vector<std::string> below =
+          paths_of(entry.value, path.empty() ? key : path + "." + key);
+      out.insert(out.end(), below.begin(), below.end());
+    }
+    return out;
+  }
+
+  // Some of the additions make gpuctl refuse a document. Adds them one by one and leaves out those.
+  Attempt without_refused(const imports::Proposal& proposal, std::size_t errors) {
+    std::vector<Override> overrides = std::move(overrides_);
+    std::vector<Manifest> manifests = std::move(manifests_);
+    overrides_.clear();
+    manifests_.clear();
+    const auto refused = [&](std::size_t object) -> bool {
+      const Attempt next = attempt(proposal);
+      if (next.result.sink.error_count() <= errors) return false;
+      for (const diag::Diagnostic& finding : next.result.sink.all()) {
+        if (finding.severity != diag::Severity::error) continue;
+        refused_[object] = "gpuctl refuses it: " + finding.message;
+        break;
+      }
+      return true;
+    };
+    for (Override& one : overrides) {
+      overrides_.push_back(std::move(one));
+      if (refused(overrides_.back().object)) overrides_.pop_back();
+    }
+    for (Manifest& one : manifests) {
+      manifests_.push_back(std::move(one));
+      if (refused(manifests_.back().object)) manifests_.pop_back();
+    }
+    return attempt(proposal);
+  }
+
+  std::string why_refused(std::size_t object) const {
+    const auto found = refused_.find(object);
+    return found == refused_.end() ? std::string() : found->second;
+  }
+
+  void finish(Attempt& last, Draft& draft) {
+    std::set<std::size_t> manifests;
+    for (const Manifest& manifest : manifests_) manifests.insert(manifest.object);
+    std::set<std::size_t> used;
+    std::vector<bool> paired(context_.objects.size(), false);
+    for (const imports::Pair& pair : last.pairs) {
+      used.insert(last.document[pair.made]);
+      paired[pair.object] = true;
+      const Object& object = context_.objects[pair.object];
+      if (alike(last, pair)) {
+        const auto patched = by_object_.find(pair.object);
+        const bool overridden = patched != by_object_.end() && !refused_.contains(pair.object);
+        draft.fates[pair.object] = manifests.contains(pair.object) ? Fate::manifest
+                                   : overridden                    ? Fate::overridden
+                                                                   : Fate::equal;
+        if (overridden) draft.overridden[pair.object] = patched->second;
+        continue;
+      }
+      draft.fates[pair.object] = Fate::lost;
+      for (imports::Difference& difference :
+           imports::differences(object.written, last.made[pair.made].body)) {
+        draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
+                                difference.made, why_refused(pair.object)});
+      }
+    }
+    for (std::size_t i = 0; i < context_.objects.size(); ++i) {
+      const bool said = draft.fates[i] == Fate::left_out ||
+                        std::any_of(draft.losses.begin(), draft.losses.end(),
+                                    [&](const Loss& loss) { return loss.object == i; });
+      if (paired[i] || said) continue;
+      draft.losses.push_back(
+          {i, "", context_.objects[i].written, Node(),
+           last.result.rendered.documents.empty() ? "the blueprint cannot be rendered yet"
+                                                  : why_refused(i)});
+    }
+    const std::vector<render::Document>& documents = last.result.rendered.documents;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      const bool listing = documents[i].made_by != nullptr && documents[i].made_by->index;
+      const bool object = !documents[i].raw || !documents[i].schema_of.empty();
+      if (!used.contains(i) && !listing && object) {
+        draft.added.push_back(documents[i].path);
+      }
+    }
+    const auto gone = [&](const imports::Assumption& assumption) {
+      const auto steps = imports::without(last.blueprint, assumption.path, arena_);
+      return yaml::equal(steps, last.blueprint);
+    };
+    std::erase_if(draft.assumptions, gone);
+    draft.blueprint_file = file_of(last.blueprint);
+    draft.files = files_of(last);
+    draft.trial = std::move(last.result);
+  }
+
+  const ImportContext& context_;
+  yaml::Arena& arena_;
+  std::vector<Override> overrides_;
+  std::vector<Manifest> manifests_;
+  std::map<std::size_t, std::vector<std::string>> by_object_;
+  std::map<std::size_t, std::string> refused_;
+};
+
+}  // namespace
+
+Draft make_draft(const ImportContext& context) { return Drafting(context).run(); }
+
+}  // namespace gpuctl::cli

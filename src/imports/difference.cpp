@@ -1,0 +1,126 @@
+#include "imports/difference.hpp"
+
+#include "yaml/path.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl::imports {
+
+namespace {
+
+using yaml::Node;
+
+bool same_text(const Node& a, const Node& b) {
+  if (a.as_string() == b.as_string()) return true;
+  yaml::Arena arena;
+  const std::optional<Node> left = held_tree(a, arena);
+  const std::optional<Node> right = left ? held_tree(b, arena) : std::nullopt;
+  return right && yaml::equal(*left, *right);
+}
+
+bool same(const Node& wanted, const Node& made) {
+  if (wanted.is_string() && made.is_string()) return same_text(wanted, made);
+  return yaml::equal(wanted, made);
+}
+
+// Walks both trees and calls `differ(path, wanted, made)`.
+class Walk {
+ public:
+  explicit Walk(std::vector<Difference>& out) : out_(out) {}
+
+  void compare(const Node& wanted, const Node& made, const std::string& path) {
+    if (wanted.is_map() && made.is_map()) {
+      maps(wanted, made, path);
+    } else if (wanted.is_list() && made.is_list() && wanted.size() == made.size()) {
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        compare(wanted.items()[i], made.items()[i], path + "[" + std::to_string(i) + "]");
+      }
+    } else if (!same(wanted, made)) {
+      out_.push_back({path, wanted, made});
+    }
+  }
+
+ private:
+  void maps(const Node& wanted, const Node& made, const std::string& path) {
+    for (const yaml::Entry& entry : wanted.entries()) {
+      const std::string_view key = entry.key.as_string();
+      compare(entry.value, made.get(key), step(path, key));
+    }
+    if (path == "metadata.annotations") return;
+    for (const yaml::Entry& entry : made.entries()) {
+      const std::string_view key = entry.key.as_string();
+      if (wanted.find(key) != nullptr || entry.value.is_null()) continue;
+      if (path == "metadata" && key == "annotations") continue;
+      out_.push_back({step(path, key), Node(), entry.value});
+    }
+  }
+
+  static std::string step(const std::string& path, std::string_view key) {
+    std::string next = yaml::key_step(key);
+    if (path.empty() && next.starts_with('.')) next.erase(0, 1);
+    return path + next;
+  }
+
+  std::vector<Difference>& out_;
+};
+
+bool differ(const Node& wanted, const Node& made, const std::string& path) {
+  std::vector<Difference> found;
+  Walk(found).compare(wanted, made, path);
+  return !found.empty();
+}
+
+Node patch_at(const Node& wanted, const Node& made, const std::string& path, yaml::Arena& arena) {
+  if (!wanted.is_map() || !made.is_map()) return wanted;
+  yaml::MapBuilder out;
+  const std::string below = path.empty() ? std::string() : path + ".";
+  for (const yaml::Entry& entry : wanted.entries()) {
+    const std::string key(entry.key.as_string());
+    const Node before = made.get(key);
+    if (!differ(entry.value, before, below + key)) continue;
+    if (entry.value.is_null() && before.is_null()) continue;
+    out.set(arena, key, patch_at(entry.value, before, below + key, arena));
+  }
+  const bool adds_are_fine = path == "metadata.annotations";
+  for (const yaml::Entry& entry : made.entries()) {
+    const std::string key(entry.key.as_string());
+    if (wanted.find(key) != nullptr || adds_are_fine) continue;
+    if (path == "metadata" && key == "annotations") continue;
+    out.set(arena, key, Node());
+  }
+  return out.build(arena);
+}
+
+}  // namespace
+
+std::optional<Node> held_tree(const Node& text, yaml::Arena& arena) {
+  if (text.as_string().find('\n') == std::string_view::npos) return std::nullopt;
+  diag::Sources sources;
+  diag::Sink none;
+  const diag::FileId file = sources.add_file("text", std::string(text.as_string()));
+  yaml::ReadLimits limits;
+  limits.ambiguous_scalars = true;
+  yaml::Arena own;
+  const std::optional<Node> tree = yaml::read(file, sources, own, none, limits);
+  if (!tree || (!tree->is_map() && !tree->is_list())) return std::nullopt;
+  return yaml::without_origins(*tree, arena);
+}
+
+std::vector<Difference> differences(const Node& wanted, const Node& made) {
+  std::vector<Difference> out;
+  Walk(out).compare(wanted, made, {});
+  return out;
+}
+
+std::size_t leaves(const Node& tree) {
+  std::size_t count = 0;
+  for (const yaml::Entry& entry : tree.entries()) count += leaves(entry.value);
+  for (const Node& item : tree.items()) count += leaves(item);
+  return count == 0 ? 1 : count;
+}
+
+Node patch_between(const Node& wanted, const Node& made, yaml::Arena& arena) {
+  if (!differ(wanted, made, {})) return {};
+  return patch_at(wanted, made, {}, arena);
+}
+
+}  // namespace gpuctl::imports

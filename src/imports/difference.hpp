@@ -1,0 +1,35 @@
+// What makes one document differ from another.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "yaml/node.hpp"
+
+namespace gpuctl::imports {
+
+/// A place where two documents differ.
+struct Difference {
+  std::string path;   // "spec.template.spec.taints[0].value", as yaml::parse_path() reads it
+  yaml::Node wanted;  // null: absent
+  yaml::Node made;    // null: absent
+};
+
+/// All places where `made` is not as `wanted`. Lists of one length are compared item by item. Texts
+/// that hold YAML, as in ConfigMaps, are compared as what they hold. Annotations that only `made`
+/// has are none: tools add their own.
+std::vector<Difference> differences(const yaml::Node& wanted, const yaml::Node& made);
+
+/// The map or list that a text of several lines of YAML holds; nothing when it is no such text. Its
+/// nodes have no places.
+std::optional<yaml::Node> held_tree(const yaml::Node& text, yaml::Arena& arena);
+
+/// Number of scalars, empty lists and empty maps in a tree.
+std::size_t leaves(const yaml::Node& tree);
+
+/// The RFC 7386 merge patch that makes `wanted` of `made`, as far as it differs by differences(). A
+/// null in `wanted` is an absent field. Null when nothing differs.
+yaml::Node patch_between(const yaml::Node& wanted, const yaml::Node& made, yaml::Arena& arena);
+
+}  // namespace gpuctl::imports

@@ -1,0 +1,218 @@
+#include "imports/mapping.hpp"
+
+#include <algorithm>
+
+#include "catalog/wrapper.hpp"
+#include "derive/codes.hpp"
+#include "derive/environment.hpp"
+
+namespace gpuctl::imports {
+
+namespace {
+
+// Variables of every expression, in this order; rows below a list have `item` and `index` besides.
+enum Variable : std::size_t { kDocuments, kRelease, kCatalog, kFound, kVariables };
+
+constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+
+}  // namespace
+
+class Mapping::Compiler {
+ public:
+  Compiler(const catalog::Platform& platform, catalog::Library& library, bool thorough,
+           diag::Sink& sink)
+      : library_(library), thorough_(thorough), sink_(sink) {
+    const cel::Type dyn = cel::Type::dyn();
+    base_.functions = derive::functions();
+    base_.variables = {{"documents", cel::Type::list(dyn)},
+                       {"release", cel::Type::simple(cel::TypeKind::string)},
+                       {"catalog", platform.catalog_type},
+                       {"found", dyn}};
+    cel::Environment item = base_;
+    item.variables.push_back({"item", dyn});
+    item.variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
+    cel::Environment document = base_;
+    document.variables.push_back({"document", dyn});
+    whole_ = std::make_shared<cel::Environment>(base_);
+    item_ = std::make_shared<cel::Environment>(std::move(item));
+    document_ = std::make_shared<cel::Environment>(std::move(document));
+  }
+
+  void rows(const yaml::Node& list, std::vector<Row>& out) {
+    for (const yaml::Node& written : list.items()) {
+      const yaml::Node set = written.get("set");
+      std::optional<std::vector<derive::Step>> path =
+          set.is_string() ? derive::parse_path(set.as_string()) : std::nullopt;
+      if (!path || !written.get("value").is_string()) {
+        sink_
+            .error(derive::kFaultyRow, set.is_null() ? written.origin() : set.origin(),
+                   "a row of an import needs `set: PATH` and `value: CEL`")
+            .expect("a path such as `spec.gpuPools[].replicas`");
+        continue;
+      }
+      known(written, {"set", "value", "when", "assumed"});
+      Row row;
+      const bool each = !derive::innermost_list(*path).empty();
+      row.path = std::move(*path);
+      row.value = lazy<cel::Expression>(written, "value", each ? item_ : whole_);
+      row.when = lazy<cel::Expression>(written, "when", each ? item_ : whole_);
+      row.assumed = lazy<cel::Text>(written, "assumed", each ? item_ : whole_);
+      out.push_back(std::move(row));
+    }
+  }
+
+  void leave(const yaml::Node& list, std::vector<Leave>& out) {
+    for (const yaml::Node& written : list.items()) {
+      known(written, {"when", "because", "lost"});
+      Leave one;
+      one.when = lazy<cel::Expression>(written, "when", document_);
+      one.because = lazy<cel::Text>(written, "because", document_);
+      one.lost = written.get("lost").as_boolean();
+      if (one.when && one.because) {
+        out.push_back(std::move(one));
+        continue;
+      }
+      sink_.error(derive::kFaultyRow, written.origin(),
+                  "what an import leaves out needs `when: CEL` and `because: TEXT`");
+    }
+  }
+
+ private:
+  void known(const yaml::Node& written, const std::vector<std::string>& keys) {
+    for (const yaml::Entry& entry : written.entries()) {
+      const std::string key(entry.key.as_string());
+      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
+      sink_
+          .error(derive::kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in an import")
+          .did_you_mean(key, keys);
+    }
+  }
+
+  template <typename T>
+  cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key,
+                    const std::shared_ptr<const cel::Environment>& environment) {
+    const yaml::Node* scalar = written.find(key);
+    if (scalar == nullptr) return {};
+    cel::Lazy<T> out(*scalar, environment, library_.sources());
+    if (thorough_) out.check(sink_);
+    return out;
+  }
+
+  catalog::Library& library_;
+  bool thorough_;
+  diag::Sink& sink_;
+  cel::Environment base_;
+  std::shared_ptr<const cel::Environment> whole_;
+  std::shared_ptr<const cel::Environment> item_;
+  std::shared_ptr<const cel::Environment> document_;
+};
+
+std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platform,
+                                                catalog::Library& library, bool thorough,
+                                                diag::Sink& sink) {
+  const std::size_t errors_before = sink.error_count();
+  const auto made = std::make_shared<Mapping>();
+  made->platform_ = &platform;
+  std::vector<yaml::Node> specs;
+  for (const std::string& folder : platform.builds) {
+    const std::string path = "providers/" + folder + "/import.yaml";
+    const yaml::Node spec = catalog::spec_of(library, path, "Import", sink);
+    if (spec.is_map()) specs.push_back(spec);
+  }
+  Compiler compiler(platform, library, thorough, sink);
+  // What all folders look for comes before what any of them says: a pool needs to know its zones.
+  for (const std::string_view part : {"find", "rows"}) {
+    for (const yaml::Node& spec : specs) compiler.rows(spec.get(part), made->rows_);
+  }
+  for (const yaml::Node& spec : specs) compiler.leave(spec.get("leave"), made->leave_);
+  return sink.error_count() == errors_before ? made : nullptr;
+}
+
+// One evaluation of all rows.
+class Mapping::Run {
+ public:
+  Run(const yaml::Node& documents, const yaml::Node& catalog, const std::string& release,
+      yaml::Arena& arena)
+      : arena_(arena), found_(arena.map(std::span<const yaml::Entry>())) {
+    values_ = {cel::Value(documents), cel::Value(arena.string(release)), cel::Value(catalog),
+               cel::Value(found_)};
+  }
+
+  void row(const Row& row) {
+    values_.resize(kVariables);
+    values_[kFound] = cel::Value(found_);
+    const derive::Placing placing{
+        [&](const yaml::Node& item, std::size_t index) {
+          values_.resize(kVariables);
+          values_.emplace_back(item);
+          values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
+        },
+        [&](const std::string& filed) { return value(row, filed); }};
+    found_ = derive::set_at(found_, row.path, placing, arena_);
+  }
+
+  Proposal take(const std::string& platform) {
+    Proposal out;
+    yaml::MapBuilder spec;
+    spec.set(arena_, "platform", arena_.string(platform));
+    for (const yaml::Entry& entry : found_.get("spec").entries()) spec.set(entry.key, entry.value);
+    yaml::MapBuilder blueprint;
+    blueprint.set(arena_, "apiVersion", arena_.string(kApiVersion));
+    blueprint.set(arena_, "kind", arena_.string("Blueprint"));
+    blueprint.set(arena_, "metadata", found_.get("metadata"));
+    blueprint.set(arena_, "spec", spec.build(arena_));
+    out.blueprint = blueprint.build(arena_);
+    out.facts = found_.get("facts");
+    out.release = found_.get("release").as_string();
+    out.assumptions = std::move(assumptions_);
+    out.found = found_;
+    return out;
+  }
+
+ private:
+  std::optional<yaml::Node> value(const Row& row, const std::string& filed) {
+    if (row.when) {
+      const cel::Outcome when = cel::evaluate(*row.when.get().program, values_, arena_);
+      if (!when.ok() || !when.value.is_node() || !when.value.node().as_boolean()) {
+        return std::nullopt;
+      }
+    }
+    const cel::Outcome made = cel::evaluate(*row.value.get().program, values_, arena_);
+    if (!made.ok() || !made.value.is_node() || made.value.node().is_null()) return std::nullopt;
+    if (row.assumed) {
+      const cel::TextOutcome text = cel::evaluate(row.assumed.get(), values_, arena_);
+      assumptions_.push_back(
+          {filed, text.error ? std::string() : std::string(text.value.node().as_string())});
+    }
+    return made.value.node();
+  }
+
+  yaml::Arena& arena_;
+  yaml::Node found_;
+  std::vector<cel::Value> values_;
+  std::vector<Assumption> assumptions_;
+};
+
+Proposal Mapping::propose(const yaml::Node& documents, const std::string& release,
+                          yaml::Arena& arena) const {
+  Run run(documents, platform_->catalog, release, arena);
+  for (const Row& row : rows_) run.row(row);
+  return run.take(platform_->name);
+}
+
+std::optional<LeftOut> Mapping::left_out(const yaml::Node& document, const Proposal& proposal,
+                                         yaml::Arena& arena) const {
+  const std::vector<cel::Value> values = {
+      cel::Value(arena.list(std::span<const yaml::Node>())), cel::Value(arena.string("")),
+      cel::Value(platform_->catalog), cel::Value(proposal.found), cel::Value(document)};
+  for (const Leave& leave : leave_) {
+    const cel::Outcome when = cel::evaluate(*leave.when.get().program, values, arena);
+    if (!when.ok() || !when.value.is_node() || !when.value.node().as_boolean()) continue;
+    const cel::TextOutcome because = cel::evaluate(leave.because.get(), values, arena);
+    return LeftOut{because.error ? std::string() : std::string(because.value.node().as_string()),
+                   leave.lost};
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpuctl::imports

@@ -1,0 +1,44 @@
+// The manifests that an import is made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "document/document.hpp"
+#include "schema/kind_ref.hpp"
+
+namespace gpuctl::imports {
+
+/// A manifest as somebody maintains it: without what servers write into it, and without secrets.
+struct Object {
+  std::string file;
+  schema::KindRef kind;  // for documents without a kind of their own, the published one
+  std::string name;      // with the namespace before it, if there is one: "space/name"
+  yaml::Node written;
+  yaml::Node whole;  // with what servers wrote
+  diag::Origin at = diag::kNoOrigin;  // its first key
+  bool secrets_dropped = false;       // it held values of secrets
+};
+
+/// A document that is no object: nothing knows it.
+struct Unknown {
+  std::string file;
+  diag::Origin at = diag::kNoOrigin;
+};
+
+/// Turns the documents of a file into objects; a List becomes its items. What is null is skipped.
+/// `kinds` of the platform decide which documents without kind or name are known.
+void add_objects(const std::string& file, const std::vector<yaml::Node>& documents,
+                 const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena,
+                 std::vector<Object>& objects, std::vector<Unknown>& unknown);
+
+/// The object as a reader of a release decodes it; as written when nothing knows its kind. Texts of
+/// a ConfigMap that hold YAML are the trees that they hold.
+yaml::Node read(const Object& object, const std::string& release, const document::Kinds& kinds,
+                diag::Sources& sources, yaml::Arena& arena);
+
+/// True when both are read alike by their reader, defaults filled in.
+bool equivalent(const yaml::Node& a, const yaml::Node& b, const std::string& release,
+                const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena);
+
+}  // namespace gpuctl::imports
