@@ -150,11 +150,10 @@ std::string platform_of(const std::vector<Input>& inputs, Knowledge& knowledge, 
   if (!best.empty() && !tie) return best;
   std::vector<std::string> names;
   for (const auto& [name, count] : votes) names.push_back(name);
-  diag::Diagnostic& error =
-      sink.error(kNothingToImport, diag::kNoOrigin,
-                 best.empty() ? "none of these documents tells the platform of the cluster"
-                              : "these documents belong to several platforms: " +
-                                    base::join(names, ", "));
+  diag::Diagnostic& error = sink.error(
+      kNothingToImport, diag::kNoOrigin,
+      best.empty() ? "none of these documents tells the platform of the cluster"
+                   : "these documents belong to several platforms: " + base::join(names, ", "));
   error.suggest(best.empty() ? "give machine sets, an install-config or node pools as well, or say "
                                "`--platform`"
                              : "import one cluster at a time, or say `--platform`");
@@ -189,10 +188,11 @@ class Summary {
 
   // "12 documents: 10 come out as they are, ..."
   std::string counts() const {
-    const std::pair<Fate, const char*> kinds[] = {
-        {Fate::equal, "as rendered"},          {Fate::overridden, "by an override"},
-        {Fate::manifest, "as written"},        {Fate::left_out, "only read"},
-        {Fate::lost, "not or not wholly taken over"}};
+    const std::pair<Fate, const char*> kinds[] = {{Fate::equal, "as rendered"},
+                                                  {Fate::overridden, "by an override"},
+                                                  {Fate::manifest, "as written"},
+                                                  {Fate::left_out, "only read"},
+                                                  {Fate::lost, "not or not wholly taken over"}};
     std::vector<std::string> parts;
     for (const auto& [fate, text] : kinds) {
       const auto count = std::count(draft_.fates.begin(), draft_.fates.end(), fate);
@@ -210,26 +210,25 @@ class Summary {
   void lost(const Loss& loss) {
     const imports::Object& object = objects_[loss.object];
     const diag::Origin at = loss.wanted.origin();
-    diag::Diagnostic& warning = sink_.warning(
-        kLost, loss.path.empty() || at == diag::kNoOrigin ? object.at : at,
-        loss.path.empty() ? "`" + shown(title(loss.object)) + "` is not taken over"
-                          : "`" + shown(loss.path) + "` of `" + shown(title(loss.object)) +
-                                "` is not taken over");
+    const std::string where =
+        loss.path.empty() ? ""
+                          : "`" + shown(loss.path) + "` of `" + shown(title(loss.object)) + "`";
+    const bool added = !loss.path.empty() && loss.wanted.is_null();
+    diag::Diagnostic& warning =
+        sink_.warning(kLost, loss.path.empty() || at == diag::kNoOrigin ? object.at : at,
+                      loss.path.empty() ? "`" + shown(title(loss.object)) + "` is not taken over"
+                      : added           ? where + " is added by the blueprint"
+                                        : where + " is not taken over");
     warning.path = loss.path;
-    if (loss.path.empty()) {
-      warning.label("this document");
-    } else {
-      warning.label(loss.wanted.is_null() ? "absent here" : "lost");
-      warning.got(loss.made.is_null() ? "nothing from the blueprint"
-                                      : shortened(loss.made) + " from the blueprint");
-      if (!loss.wanted.is_null()) warning.expect(shortened(loss.wanted) + " as written");
-    }
+    warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
+    if (!loss.made.is_null()) warning.got(shortened(loss.made) + " from the blueprint");
+    if (!loss.path.empty() && !added) warning.expect(shortened(loss.wanted) + " as written");
     if (!loss.because.empty()) warning.note(loss.because);
   }
 
   void object(std::size_t index) {
     const imports::Object& object = objects_[index];
-    if (object.secrets_dropped) {
+    if (draft_.secrets.contains(index)) {
       sink_
           .warning(kSecretLeftOut, object.at,
                    "the secrets in `" + shown(title(index)) + "` are not copied")
@@ -253,9 +252,8 @@ class Summary {
     std::map<std::string, std::vector<std::size_t>> by_reason;
     for (const auto& [index, reason] : draft_.reasons) by_reason[reason].push_back(index);
     for (const auto& [reason, indexes] : by_reason) {
-      const std::string what = indexes.size() == 1
-                                   ? "`" + shown(title(indexes.front())) + "` is"
-                                   : counted(indexes.size(), "document") + " are";
+      const std::string what = indexes.size() == 1 ? "`" + shown(title(indexes.front())) + "` is"
+                                                   : counted(indexes.size(), "document") + " are";
       diag::Diagnostic& note =
           sink_.note(kLeftOut, objects_[indexes.front()].at, what + " only read");
       note.note(reason);
@@ -265,8 +263,7 @@ class Summary {
           note.note("and " + std::to_string(indexes.size() - i) + " more");
           break;
         }
-        note.note("also `" + shown(title(indexes[i])) + "` in " +
-                  shown(objects_[indexes[i]].file));
+        note.note("also `" + shown(title(indexes[i])) + "` in " + shown(objects_[indexes[i]].file));
       }
     }
   }
@@ -281,8 +278,7 @@ bool write(const Draft& draft, const ImportOptions& options, const std::string& 
            diag::Sink& sink) {
   auto opened = base::OutputTree::open(options.output);
   if (const auto* error = std::get_if<base::FileError>(&opened)) {
-    sink.error(kUnwritable, diag::kNoOrigin,
-               "cannot write `" + error->path + "`: " + error->text);
+    sink.error(kUnwritable, diag::kNoOrigin, "cannot write `" + error->path + "`: " + error->text);
     return false;
   }
   auto& tree = std::get<base::OutputTree>(opened);
@@ -342,9 +338,8 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
     return kFindings;
   };
   if (sink.has_errors()) return give_up();
-  const std::string name = options.platform.empty()
-                               ? platform_of(reader.inputs(), *knowledge, sink)
-                               : options.platform;
+  const std::string name =
+      options.platform.empty() ? platform_of(reader.inputs(), *knowledge, sink) : options.platform;
   if (sink.has_errors()) return give_up();
   const Compiled* platform = knowledge->platform(name, diag::kNoOrigin, sink);
   if (platform == nullptr) return give_up();
@@ -363,15 +358,15 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
     return give_up();
   }
   const std::string directory = options.output + (options.output.ends_with('/') ? "" : "/");
-  const Draft draft =
-      make_draft({objects, *platform, *mapping, *knowledge, sources, arena, directory,
-                  releases_in_question(*platform->platform, *given)});
+  const Draft draft = make_draft({objects, *platform, *mapping, *knowledge, sources, arena,
+                                  directory, releases_in_question(*platform->platform, *given)});
   for (const imports::Unknown& document : unknown) {
     sink.warning(kLost, document.at, "this document is no Kubernetes object: it is not taken over");
   }
   if (reader.others() != 0) {
     sink.note(kLeftOut, diag::kNoOrigin,
-              counted(reader.others(), "file") + " without manifests were not read")
+              counted(reader.others(), "file") + " without manifests " +
+                  (reader.others() == 1 ? "was" : "were") + " not read")
         .note("scripts and texts are no part of an import");
   }
   Summary summary(draft, objects, sink);
@@ -425,12 +420,13 @@ void add_import(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   const auto releases = add_release_options(
       *command, "Release of the cluster (default: what fits the manifests best)");
   command->footer(
-      "The blueprint is rendered and compared with the manifests. What it does not model becomes an\n"
+      "The blueprint is rendered and compared with the manifests. What it does not model becomes "
+      "an\n"
       "override, what it does not make an extra manifest; what is lost even so is said, each with\n"
       "its place. Secrets are never copied. Exit code 0: the blueprint renders (what is lost are\n"
       "warnings), 1: it needs to be mended.\n\n"
       "Example:\n"
-      "  oc get machinesets -n openshift-machine-api -o yaml > machines.yaml\n"
+      "  kubectl get machinesets -A -o yaml > machines.yaml\n"
       "  gpuctl import install-config.yaml machines.yaml -o imported\n"
       "  gpuctl import fleet/clusters/prod/ml -o imported\n");
   command->callback([options, releases, &global, &exit_code] {

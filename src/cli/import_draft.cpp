@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "imports/difference.hpp"
 #include "imports/tidy.hpp"
+#include "render/overrides.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
@@ -23,8 +24,8 @@ constexpr std::string_view kOwnLayer = "90-imported";
 // An override that brings a document back to its object.
 struct Override {
   std::size_t object = 0;
-  Node item;                      // {target, patch}
-  std::vector<std::string> paths;  // that it changes
+  Node item;  // {target, patch}; null: another one covers the object, too
+  Node patch;
 };
 
 // A manifest that is kept as it is.
@@ -75,8 +76,8 @@ class Drafting {
     find_manifests(best, draft);
     find_overrides(best);
     const std::size_t errors = best.result.sink.error_count();
-    Attempt last = overrides_.empty() && manifests_.empty() ? std::move(best)
-                                                            : attempt(best.proposal);
+    Attempt last =
+        overrides_.empty() && manifests_.empty() ? std::move(best) : attempt(best.proposal);
     if (last.result.sink.error_count() > errors) last = without_refused(last.proposal, errors);
     finish(last, draft);
     return draft;
@@ -101,8 +102,7 @@ class Drafting {
   imports::Proposal propose(const std::string& release) {
     std::vector<Node> documents;
     for (const Object& object : context_.objects) documents.push_back(read(object, release));
-    imports::Proposal proposal =
-        context_.mapping.propose(arena_.list(documents), release, arena_);
+    imports::Proposal proposal = context_.mapping.propose(arena_.list(documents), release, arena_);
     if (proposal.release.empty()) proposal.release = release;
     return proposal;
   }
@@ -173,7 +173,8 @@ class Drafting {
     for (int i = 0; i < kMostRepairs && !out.result.blueprint; ++i) {
       Node mended = out.blueprint;
       for (const diag::Diagnostic& finding : out.result.sink.all()) {
-        if (finding.severity == diag::Severity::error && finding.path.find('.') != std::string::npos) {
+        if (finding.severity == diag::Severity::error &&
+            finding.path.find('.') != std::string::npos) {
           mended = imports::without(mended, finding.path, arena_);
         }
       }
@@ -182,6 +183,17 @@ class Drafting {
       out.result = render(out);
     }
     compare(out);
+    return out;
+  }
+
+  // An object as far as a committed document can be like it.
+  Node wanted(const Attempt& attempt, const imports::Pair& pair) {
+    Node out = context_.objects[pair.object].written;
+    const std::size_t document = attempt.document[pair.made];
+    for (const std::string& secret :
+         render::secret_paths(attempt.result.rendered.documents[document])) {
+      out = imports::without_field(out, secret, arena_);
+    }
     return out;
   }
 
@@ -195,27 +207,53 @@ class Drafting {
       made.name = name_of(document.body);
       made.body = document.body;
       made.only_by_name = document.made_by != nullptr && document.made_by->index;
+      if (document.kind != nullptr) made.identity = document.kind->row.get("identity").as_string();
       attempt.made.push_back(std::move(made));
       attempt.document.push_back(i);
     }
     attempt.pairs = imports::pair_up(context_.objects, attempt.made);
-    constexpr std::size_t kMissing = 20;
-    constexpr std::size_t kError = 5;
-    attempt.score = (context_.objects.size() - attempt.pairs.size()) * kMissing +
-                    attempt.result.sink.error_count() * kError;
+    // Documents of others leave much to the defaults of their readers, which says nothing of a
+    // release: what they say counts, and which documents are just alike.
+    constexpr std::size_t kMissing = 20'000;
+    constexpr std::size_t kUnlike = 5'000;
+    constexpr std::size_t kOther = 1'000;
+    attempt.score = (context_.objects.size() - attempt.pairs.size()) * kMissing;
+    for (const diag::Diagnostic& finding : attempt.result.sink.all()) {
+      if (finding.severity == diag::Severity::error) attempt.score += kUnlike;
+      if (finding.severity == diag::Severity::warning) ++attempt.score;
+    }
     for (const imports::Pair& pair : attempt.pairs) {
-      attempt.score += imports::differences(context_.objects[pair.object].written,
-                                            attempt.made[pair.made].body)
-                           .size();
+      if (alike(attempt, pair)) continue;
+      attempt.score += kUnlike;
+      for (const imports::Difference& difference :
+           imports::differences(wanted(attempt, pair), attempt.made[pair.made].body)) {
+        if (!difference.wanted.is_null()) attempt.score += kOther;
+      }
     }
   }
 
+  Node completed(const Attempt& attempt, const Node& document) {
+    return imports::completed(document, attempt.proposal.release, *context_.platform.documents,
+                              context_.sources, arena_);
+  }
+
+  // True when both are the same, or are read alike.
+  bool alike(const Attempt& attempt, const Node& wanted, const Node& made) {
+    return imports::differences(wanted, made).empty() ||
+           imports::differences(completed(attempt, wanted), completed(attempt, made)).empty();
+  }
   bool alike(const Attempt& attempt, const imports::Pair& pair) {
-    const Object& object = context_.objects[pair.object];
+    return alike(attempt, wanted(attempt, pair), attempt.made[pair.made].body);
+  }
+
+  // What makes a document like its object: only what its reader would see, if that is enough.
+  Node patch_of(const Attempt& attempt, const imports::Pair& pair) {
+    const Node object = wanted(attempt, pair);
     const Node& body = attempt.made[pair.made].body;
-    return imports::differences(object.written, body).empty() ||
-           imports::equivalent(object.written, body, attempt.proposal.release,
-                               *context_.platform.documents, context_.sources, arena_);
+    const Node needed =
+        imports::patch_between(completed(attempt, object), completed(attempt, body), arena_);
+    if (alike(attempt, object, render::merge_patch(body, needed, arena_))) return needed;
+    return imports::patch_between(object, body, arena_);
   }
 
   // Objects without a document become manifests, unless there is a reason to leave them out.
@@ -228,7 +266,7 @@ class Drafting {
       if (paired.contains(i)) continue;
       const Object& object = context_.objects[i];
       if (const auto left = context_.mapping.left_out(read(object, attempt.proposal.release),
-                                                     attempt.proposal, arena_)) {
+                                                      attempt.proposal, arena_)) {
         if (left->lost) {
           draft.losses.push_back({i, "", object.written, Node(), left->because});
         } else {
@@ -238,9 +276,9 @@ class Drafting {
         continue;
       }
       if (object.kind.kind == "Secret" || object.secrets_dropped || object.name.empty()) {
-        draft.losses.push_back({i, "", object.written, Node(),
-                                object.name.empty() ? "it has no name"
-                                                    : "secrets do not belong into Git"});
+        draft.losses.push_back(
+            {i, "", object.written, Node(),
+             object.name.empty() ? "it has no name" : "secrets do not belong into Git"});
         continue;
       }
       Manifest manifest;
@@ -282,10 +320,8 @@ class Drafting {
     for (const imports::Pair& pair : attempt.pairs) {
       const imports::Made& made = attempt.made[pair.made];
       if (made.only_by_name || alike(attempt, pair)) continue;
-      const Node patch =
-          imports::patch_between(context_.objects[pair.object].written, made.body, arena_);
-      all.push_back(
-          {pair, patch, &attempt.result.rendered.documents[attempt.document[pair.made]]});
+      const Node patch = patch_of(attempt, pair);
+      all.push_back({pair, patch, &attempt.result.rendered.documents[attempt.document[pair.made]]});
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Patched& one = all[i];
@@ -294,8 +330,8 @@ class Drafting {
       target.set(arena_, "kind", arena_.string(exactly(made.kind.kind)));
       // One override for all documents of a kind in a pool, when they differ in the same way.
       const auto of_pool = [&](const render::Document& other) {
-        return other.pool == one.document->pool && other.body.get("kind").as_string() ==
-                                                       one.document->body.get("kind").as_string();
+        return other.pool == one.document->pool &&
+               other.body.get("kind").as_string() == one.document->body.get("kind").as_string();
       };
       std::size_t in_pool = 0;
       for (const render::Document& other : attempt.result.rendered.documents) {
@@ -310,7 +346,7 @@ class Drafting {
       }
       const bool whole_pool = !one.document->pool.empty() && in_pool > 1 && same == in_pool;
       if (whole_pool && !first) {
-        overrides_.push_back({one.pair.object, Node(), paths_of(one.patch)});
+        overrides_.push_back({one.pair.object, Node(), one.patch});
         continue;
       }
       if (whole_pool) {
@@ -325,27 +361,19 @@ class Drafting {
       yaml::MapBuilder item;
       item.set(arena_, "target", target.build(arena_));
       item.set(arena_, "patch", one.patch);
-      overrides_.push_back({one.pair.object, item.build(arena_), paths_of(one.patch)});
+      overrides_.push_back({one.pair.object, item.build(arena_), one.patch});
     }
     // Objects that another's override covers have none of their own.
-    for (const Override& one : overrides_) by_object_[one.object] = one.paths;
+    for (const Override& one : overrides_) {
+      for (const Leaf& leaf : leaves_of(one.patch)) {
+        by_object_[one.object].push_back(base::join(leaf.steps, "."));
+      }
+    }
     std::erase_if(overrides_, [](const Override& one) { return one.item.is_null(); });
   }
 
-  // The paths of the values in a merge patch.
-  static std::vector<std::string> paths_of(const Node& patch, const std::string& path = {}) {
-    if (!patch.is_map() || patch.size() == 0) return {path};
-    std::vector<std::string> out;
-    for (const yaml::Entry& entry : patch.entries()) {
-      const std::string key(entry.key.as_string());
-      const std::vector<std::string> below =
-          paths_of(entry.value, path.empty() ? key : path + "." + key);
-      out.insert(out.end(), below.begin(), below.end());
-    }
-    return out;
-  }
-
-  // Some of the additions make gpuctl refuse a document. Adds them one by one and leaves out those.
+  // Some of the additions make gpuctl refuse a document. Adds them one by one, and of an override
+  // what is not refused.
   Attempt without_refused(const imports::Proposal& proposal, std::size_t errors) {
     std::vector<Override> overrides = std::move(overrides_);
     std::vector<Manifest> manifests = std::move(manifests_);
@@ -362,14 +390,57 @@ class Drafting {
       return true;
     };
     for (Override& one : overrides) {
-      overrides_.push_back(std::move(one));
-      if (refused(overrides_.back().object)) overrides_.pop_back();
+      overrides_.push_back(one);
+      if (!refused(one.object)) continue;
+      std::vector<std::string> kept;
+      Node patch = arena_.map(std::span<const yaml::Entry>());
+      for (const Leaf& leaf : leaves_of(one.patch)) {
+        const Node longer = with_leaf(patch, leaf.steps, leaf.value);
+        overrides_.back() = with_patch(one, longer);
+        if (refused(one.object)) continue;
+        patch = longer;
+        kept.push_back(base::join(leaf.steps, "."));
+      }
+      overrides_.back() = with_patch(one, patch);
+      if (kept.empty()) overrides_.pop_back();
+      by_object_[one.object] = kept;
     }
     for (Manifest& one : manifests) {
       manifests_.push_back(std::move(one));
       if (refused(manifests_.back().object)) manifests_.pop_back();
     }
     return attempt(proposal);
+  }
+
+  // A value in a merge patch.
+  struct Leaf {
+    std::vector<std::string> steps;
+    Node value;
+  };
+
+  static std::vector<Leaf> leaves_of(const Node& patch, std::vector<std::string> steps = {}) {
+    if (!patch.is_map() || patch.size() == 0) return {{std::move(steps), patch}};
+    std::vector<Leaf> out;
+    for (const yaml::Entry& entry : patch.entries()) {
+      std::vector<std::string> next = steps;
+      next.emplace_back(entry.key.as_string());
+      for (Leaf& leaf : leaves_of(entry.value, std::move(next))) out.push_back(std::move(leaf));
+    }
+    return out;
+  }
+
+  Node with_leaf(const Node& patch, std::span<const std::string> steps, const Node& value) {
+    if (steps.empty()) return value;
+    yaml::MapBuilder out(patch);
+    out.set(arena_, steps.front(), with_leaf(patch.get(steps.front()), steps.subspan(1), value));
+    return out.build(arena_);
+  }
+
+  Override with_patch(const Override& one, const Node& patch) {
+    yaml::MapBuilder item;
+    item.set(arena_, "target", one.item.get("target"));
+    item.set(arena_, "patch", patch);
+    return {one.object, item.build(arena_), patch};
   }
 
   std::string why_refused(std::size_t object) const {
@@ -386,6 +457,9 @@ class Drafting {
       used.insert(last.document[pair.made]);
       paired[pair.object] = true;
       const Object& object = context_.objects[pair.object];
+      const bool references =
+          object.secrets_dropped || !yaml::equal(wanted(last, pair), object.written);
+      if (references) draft.secrets.insert(pair.object);
       if (alike(last, pair)) {
         const auto patched = by_object_.find(pair.object);
         const bool overridden = patched != by_object_.end() && !refused_.contains(pair.object);
@@ -397,7 +471,7 @@ class Drafting {
       }
       draft.fates[pair.object] = Fate::lost;
       for (imports::Difference& difference :
-           imports::differences(object.written, last.made[pair.made].body)) {
+           imports::differences(wanted(last, pair), last.made[pair.made].body)) {
         draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
                                 difference.made, why_refused(pair.object)});
       }
@@ -407,10 +481,10 @@ class Drafting {
                         std::any_of(draft.losses.begin(), draft.losses.end(),
                                     [&](const Loss& loss) { return loss.object == i; });
       if (paired[i] || said) continue;
-      draft.losses.push_back(
-          {i, "", context_.objects[i].written, Node(),
-           last.result.rendered.documents.empty() ? "the blueprint cannot be rendered yet"
-                                                  : why_refused(i)});
+      draft.losses.push_back({i, "", context_.objects[i].written, Node(),
+                              last.result.rendered.documents.empty()
+                                  ? "the blueprint cannot be rendered yet"
+                                  : why_refused(i)});
     }
     const std::vector<render::Document>& documents = last.result.rendered.documents;
     for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -440,6 +514,8 @@ class Drafting {
 
 }  // namespace
 
-Draft make_draft(const ImportContext& context) { return Drafting(context).run(); }
+Draft make_draft(const ImportContext& context) {
+  return Drafting(context).run();
+}
 
 }  // namespace gpuctl::cli

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,19 +26,6 @@ struct Loss {
 /// How an object comes back.
 enum class Fate { equal, overridden, manifest, left_out, lost };
 
-/// The outcome of an import.
-struct Draft {
-  std::string blueprint_file;                // "out/ml-prod.yaml"
-  std::map<std::string, std::string> files;  // to be written: path as blueprint_file -> content
-  std::vector<Fate> fates;                   // one an object
-  std::map<std::size_t, std::string> reasons;  // of objects that are left out on purpose
-  std::map<std::size_t, std::vector<std::string>> overridden;  // paths, by object
-  std::vector<Loss> losses;
-  std::vector<imports::Assumption> assumptions;
-  std::vector<std::string> added;  // paths of documents that no object stands for
-  Result trial;                    // the last rendering of the blueprint
-};
-
 /// What an import works with.
 struct ImportContext {
   const std::vector<imports::Object>& objects;
@@ -48,6 +36,20 @@ struct ImportContext {
   yaml::Arena& arena;
   std::string directory;              // of the files to be written: "" or with a slash at its end
   std::vector<std::string> releases;  // that come into question, oldest first; may be empty
+};
+
+/// The outcome of an import.
+struct Draft {
+  std::string blueprint_file;                  // "out/ml-prod.yaml"
+  std::map<std::string, std::string> files;    // to be written: path as blueprint_file -> content
+  std::vector<Fate> fates;                     // one an object
+  std::map<std::size_t, std::string> reasons;  // of objects that are left out on purpose
+  std::map<std::size_t, std::vector<std::string>> overridden;  // paths, by object
+  std::vector<Loss> losses;
+  std::set<std::size_t> secrets;  // objects whose secrets are references in the blueprint
+  std::vector<imports::Assumption> assumptions;
+  std::vector<std::string> added;  // paths of documents that no object stands for
+  Result trial;                    // the last rendering of the blueprint
 };
 
 /// Makes the blueprint under which the documents come out most like the manifests; of releases that

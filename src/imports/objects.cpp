@@ -10,9 +10,9 @@ namespace {
 using yaml::Node;
 
 // Fields of metadata that only a server writes (Kubernetes API conventions, ObjectMeta).
-constexpr std::string_view kServerFields[] = {"uid",        "resourceVersion", "generation",
-                                              "selfLink",   "managedFields",   "creationTimestamp",
-                                              "deletionTimestamp"};
+constexpr std::string_view kFieldsOfServers[] = {
+    "uid",           "resourceVersion",   "generation",       "selfLink",
+    "managedFields", "creationTimestamp", "deletionTimestamp"};
 // Annotations of tools that say what they did, and ours.
 constexpr std::string_view kToolAnnotations[] = {"kubectl.kubernetes.io/last-applied-configuration",
                                                  "deployment.kubernetes.io/revision"};
@@ -20,7 +20,7 @@ constexpr std::string_view kOwnAnnotations = "gpuctl.dev/";
 
 Node cleaned_metadata(const Node& metadata, yaml::Arena& arena) {
   yaml::MapBuilder out(metadata);
-  for (const std::string_view field : kServerFields) out.remove(field);
+  for (const std::string_view field : kFieldsOfServers) out.remove(field);
   const Node before = metadata.get("annotations");
   if (before.is_map()) {
     yaml::MapBuilder annotations(before);
@@ -76,8 +76,8 @@ void add_objects(const std::string& file, const std::vector<Node>& documents,
     if (document.is_null()) continue;
     const Node items = document.get("items");
     if (document.get("kind").as_string().ends_with("List") && items.is_list()) {
-      add_objects(file, {items.items().begin(), items.items().end()}, kinds, sources, arena, objects,
-                  unknown);
+      add_objects(file, {items.items().begin(), items.items().end()}, kinds, sources, arena,
+                  objects, unknown);
       continue;
     }
     Object object;
@@ -95,7 +95,8 @@ void add_objects(const std::string& file, const std::vector<Node>& documents,
     }
     const Node metadata = document.get("metadata");
     const std::string space(metadata.get("namespace").as_string());
-    object.name = (space.empty() ? "" : space + "/") + std::string(metadata.get("name").as_string());
+    object.name =
+        (space.empty() ? "" : space + "/") + std::string(metadata.get("name").as_string());
     const Node open = kinds.without_secrets(document, arena);
     object.secrets_dropped = !yaml::equal(open, document);
     object.written = cleaned(open, arena);
@@ -112,13 +113,11 @@ Node read(const Object& object, const std::string& release, const document::Kind
   return with_held_trees(decoded ? *decoded : object.whole, arena);
 }
 
-bool equivalent(const Node& a, const Node& b, const std::string& release,
-                const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena) {
+Node completed(const Node& document, const std::string& release, const document::Kinds& kinds,
+               diag::Sources& sources, yaml::Arena& arena) {
   document::Context context;
   context.release = release;
-  const auto left = kinds.read(a, context, true, sources, arena);
-  const auto right = left ? kinds.read(b, context, true, sources, arena) : std::nullopt;
-  return right && differences(*left, *right).empty();
+  return kinds.read(document, context, true, sources, arena).value_or(document);
 }
 
 }  // namespace gpuctl::imports

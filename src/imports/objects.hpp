@@ -15,7 +15,7 @@ struct Object {
   schema::KindRef kind;  // for documents without a kind of their own, the published one
   std::string name;      // with the namespace before it, if there is one: "space/name"
   yaml::Node written;
-  yaml::Node whole;  // with what servers wrote
+  yaml::Node whole;                   // with what servers wrote
   diag::Origin at = diag::kNoOrigin;  // its first key
   bool secrets_dropped = false;       // it held values of secrets
 };
@@ -37,8 +37,9 @@ void add_objects(const std::string& file, const std::vector<yaml::Node>& documen
 yaml::Node read(const Object& object, const std::string& release, const document::Kinds& kinds,
                 diag::Sources& sources, yaml::Arena& arena);
 
-/// True when both are read alike by their reader, defaults filled in.
-bool equivalent(const yaml::Node& a, const yaml::Node& b, const std::string& release,
-                const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena);
+/// The document as a reader of a release sees it, defaults filled in; as written when nothing knows
+/// its kind.
+yaml::Node completed(const yaml::Node& document, const std::string& release,
+                     const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena);
 
 }  // namespace gpuctl::imports

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "imports/difference.hpp"
 
 namespace gpuctl::imports {
@@ -20,7 +21,21 @@ std::size_t likeness(const yaml::Node& a, const yaml::Node& b) {
   return other >= all ? 0 : (all - other) * 1000 / all;
 }
 
-std::string key_of(const schema::KindRef& kind) { return kind.group + "/" + kind.kind; }
+// The value at a dotted path.
+yaml::Node at(yaml::Node node, std::string_view dotted) {
+  for (const std::string_view step : base::split(dotted, '.')) node = node.get(step);
+  return node;
+}
+
+bool may_be_one(const Object& object, const Made& made) {
+  if (made.only_by_name || made.kind.group.empty()) return false;
+  return made.identity.empty() ||
+         yaml::equal(at(object.written, made.identity), at(made.body, made.identity));
+}
+
+std::string key_of(const schema::KindRef& kind) {
+  return kind.group + "/" + kind.kind;
+}
 
 }  // namespace
 
@@ -49,15 +64,14 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     for (std::size_t j = 0; !paired[i] && j < made.size(); ++j) {
-      if (taken[j] || made[j].only_by_name) continue;
+      if (taken[j] || !may_be_one(objects[i], made[j])) continue;
       if (key_of(objects[i].kind) != key_of(made[j].kind)) continue;
       const std::size_t like = likeness(objects[i].written, made[j].body);
       if (like >= kLeastLikeness) candidates.push_back({like, {i, j}});
     }
   }
-  std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return a.likeness > b.likeness;
-  });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.likeness > b.likeness; });
   for (const Candidate& candidate : candidates) {
     if (!paired[candidate.pair.object] && !taken[candidate.pair.made]) {
       pair(candidate.pair.object, candidate.pair.made);

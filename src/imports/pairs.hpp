@@ -15,6 +15,8 @@ struct Made {
   std::string name;  // as Object::name
   yaml::Node body;
   bool only_by_name = false;  // it belongs to no object of another name
+  /// Dotted path of a field that tells such objects apart better than their names, or empty.
+  std::string identity = {};
 };
 
 struct Pair {
@@ -23,7 +25,8 @@ struct Pair {
 };
 
 /// Pairs by kind (any version of it) and name; what is left by kind and likeness, when more than
-/// half of both is the same. Each object and document is in one pair at most.
+/// half of both is the same. Objects of the core group have meaning by their names alone, and are
+/// never paired by likeness. Each object and document is in one pair at most.
 std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made);
 
 }  // namespace gpuctl::imports

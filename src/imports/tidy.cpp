@@ -45,7 +45,9 @@ Node shorter(const Node& definition, const Node& tree, yaml::Arena& arena) {
     const Node value = shorter(field, entry.value, arena);
     const bool emptied = value.is_map() && value.size() == 0 && entry.value.size() != 0;
     // An object without a default is absent when it is left out, which is another thing than empty.
-    if (optional && otherwise != nullptr && (emptied || yaml::equal(value, shorter(field, *otherwise, arena)))) continue;
+    if (optional && otherwise != nullptr &&
+        (emptied || yaml::equal(value, shorter(field, *otherwise, arena))))
+      continue;
     out.set(entry.key, value);
   }
   return out.build(arena);
@@ -85,6 +87,24 @@ Node without_defaults(const schema::Schema& schema, const Node& tree, yaml::Aren
 Node without(const Node& tree, std::string_view path, yaml::Arena& arena) {
   const std::optional<std::vector<yaml::PathStep>> steps = yaml::parse_path(path);
   return !steps || steps->empty() ? tree : without_step(tree, *steps, arena);
+}
+
+Node without_field(const Node& tree, std::string_view dotted, yaml::Arena& arena) {
+  if (tree.is_list()) {
+    std::vector<Node> items;
+    for (const Node& item : tree.items()) items.push_back(without_field(item, dotted, arena));
+    return arena.list(items, tree.origin());
+  }
+  const std::size_t dot = dotted.find('.');
+  const yaml::Entry* entry = tree.find_entry(dotted.substr(0, dot));
+  if (entry == nullptr) return tree;
+  yaml::MapBuilder out(tree);
+  if (dot == std::string_view::npos) {
+    out.remove(dotted);
+  } else {
+    out.set(entry->key, without_field(entry->value, dotted.substr(dot + 1), arena));
+  }
+  return out.build(arena, tree.origin());
 }
 
 }  // namespace gpuctl::imports

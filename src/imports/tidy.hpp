@@ -12,8 +12,11 @@ namespace gpuctl::imports {
 yaml::Node without_defaults(const schema::Schema& schema, const yaml::Node& tree,
                             yaml::Arena& arena);
 
-/// The tree without what stands at a path as yaml::parse_path() reads it; the same tree when nothing
-/// does.
+/// The tree without what stands at a path as yaml::parse_path() reads it; the same tree when
+/// nothing does.
 yaml::Node without(const yaml::Node& tree, std::string_view path, yaml::Arena& arena);
+
+/// The tree without a field by its dotted path, in every item of the lists on the way.
+yaml::Node without_field(const yaml::Node& tree, std::string_view dotted, yaml::Arena& arena);
 
 }  // namespace gpuctl::imports

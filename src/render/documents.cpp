@@ -6,6 +6,7 @@
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
+#include "render/body.hpp"
 #include "render/codes.hpp"
 #include "render/origin.hpp"
 #include "render/overrides.hpp"
@@ -369,6 +370,10 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
   apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, NoMatch::ignore, arena,
                   sink);
   return std::move(out.documents);
+}
+
+std::vector<std::string> secret_paths(const Document& document) {
+  return document.body_of == nullptr ? std::vector<std::string>() : secret_paths(*document.body_of);
 }
 
 std::string bytes(const Document& document) {

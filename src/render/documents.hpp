@@ -65,6 +65,10 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
                                     const ResolveSecret& resolve, diag::Sources& sources,
                                     yaml::Arena& arena, diag::Sink& sink);
 
+/// Dotted paths (no indexes) of fields that a committed document leaves out because they are
+/// secrets.
+std::vector<std::string> secret_paths(const Document& document);
+
 /// The bytes of a document's file.
 std::string bytes(const Document& document);
 

@@ -61,9 +61,7 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
     }
     schema::ValidateOptions options;
     options.subject = document.path + ": ";
-    if (secrets_left_out && document.body_of != nullptr) {
-      options.exempt = secret_paths(*document.body_of);
-    }
+    if (secrets_left_out) options.exempt = secret_paths(document);
     schema::validate(*crd->schema, document.body, arena, sources, sink, options);
     const yaml::Node defaulted = schema::apply_defaults(*crd->schema, document.body, arena);
     const std::string changed = changed_by_defaults(document.body, defaulted, "");
@@ -86,9 +84,7 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
     context.prefix = document.path + ": ";
     context.fallback = document.origin;
     context.exempt.clear();
-    if (secrets_left_out && document.body_of != nullptr) {
-      context.exempt = secret_paths(*document.body_of);
-    }
+    if (secrets_left_out) context.exempt = secret_paths(document);
     kinds.check(document.body, context, sources, arena, sink);
   }
 }

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+"""What `gpuctl import` gives, compared with what it was given, by code that shares nothing with it.
+
+Round trip: what was rendered for each sample, without all that tells gpuctl's own (cluster.yaml,
+facts, lock, comments, annotations), is imported and rendered again: the documents are equal, and
+the blueprint needs no override and no extra manifest for it.
+
+Foreign manifests: each folder tests/golden/import/*/input is imported and rendered. Every object is
+there again and equal, or is named as left out; every value that differs is named as lost (GPU0631).
+What is only spelled in another way stands in a file `spelling` of the case, with the reason:
+
+    KIND NAME PATH: reason
+
+An entry that nothing needs is a failure, too.
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+import tempfile
+
+import yaml
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support.program import ROOT, Tally, arguments, environment, run, samples  # noqa: E402
+
+OWN_FILES = {"cluster.yaml", "facts.yaml", "gpuctl.lock"}
+# What servers and tools write into objects; the documentation of GPU0633 says that it is left out.
+SERVER_FIELDS = {"uid", "resourceVersion", "generation", "selfLink", "managedFields",
+                 "creationTimestamp", "deletionTimestamp"}
+TOOL_ANNOTATIONS = {"kubectl.kubernetes.io/last-applied-configuration",
+                    "deployment.kubernetes.io/revision"}
+
+
+def call(gpuctl, scratch, *words):
+    """Runs gpuctl; the result has texts."""
+    done = run([gpuctl, *words], env=environment(scratch))
+    done.stdout, done.stderr = done.stdout.decode(), done.stderr.decode()
+    return done
+
+
+def loaded(path):
+    with open(path, encoding="utf-8") as file:
+        return [document for document in yaml.load_all(file, yaml.CSafeLoader) if document]
+
+
+def unwrapped(documents):
+    for document in documents:
+        if str(document.get("kind", "")).endswith("List") and "items" in document:
+            yield from unwrapped(document["items"])
+        else:
+            yield document
+
+
+def title(document):
+    kind = document.get("kind", "InstallConfig")
+    metadata = document.get("metadata") or {}
+    space = metadata.get("namespace")
+    name = (f"{space}/" if space else "") + str(metadata.get("name", ""))
+    return (kind + " " + name).strip()
+
+
+def objects(folder):
+    """All manifests below a folder: (file, document)."""
+    out = []
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".yaml", ".yml", ".json") and path.name not in OWN_FILES:
+            out += [(path, document) for document in unwrapped(loaded(path))]
+    return out
+
+
+def cleaned(document):
+    out = {key: value for key, value in document.items()
+           if key != "status" or "kind" not in document}
+    metadata = {key: value for key, value in (document.get("metadata") or {}).items()
+                if key not in SERVER_FIELDS}
+    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items()
+                   if key not in TOOL_ANNOTATIONS and not key.startswith("gpuctl.dev/")}
+    metadata.pop("annotations", None)
+    if annotations:
+        metadata["annotations"] = annotations
+    out["metadata"] = metadata
+    return out
+
+
+def differing(wanted, made, path=""):
+    """Paths at which two trees differ. Annotations that only `made` has are no difference."""
+    if isinstance(wanted, dict) and isinstance(made, dict):
+        for key in wanted.keys() | made.keys():
+            if path == "metadata.annotations" and key not in wanted:
+                continue
+            if path == "metadata" and key == "annotations" and key not in wanted:
+                continue
+            below = f"{path}.{key}" if path else str(key)
+            left, right = wanted.get(key), made.get(key)
+            if left is not None or right is not None:
+                yield from differing(left, right, below)
+    elif isinstance(wanted, list) and isinstance(made, list) and len(wanted) == len(made):
+        for index, (left, right) in enumerate(zip(wanted, made)):
+            yield from differing(left, right, f"{path}[{index}]")
+    elif isinstance(wanted, str) and isinstance(made, str) and "\n" in wanted + made:
+        try:
+            same = wanted == made or (yaml.safe_load(wanted) == yaml.safe_load(made)
+                                      and isinstance(yaml.safe_load(wanted), dict))
+        except yaml.YAMLError:
+            same = False
+        if not same:
+            yield path
+    elif wanted != made or type(wanted) is not type(made):
+        yield path
+
+
+def plain(path):
+    """A path with every step written the same way: a["b.c"][0] -> a.b.c[0]."""
+    return re.sub(r'\["([^"]*)"\]', r".\1", path)
+
+
+def import_and_render(gpuctl, source, scratch, tally, what):
+    """(findings, blueprint, folder with the rendered documents); None when that failed."""
+    done = call(gpuctl, scratch, "--format", "json", "import", source, "-o", scratch / "imported")
+    if not tally.check(done.returncode == 0, f"{what}: import ends with {done.returncode}: "
+                       f"{done.stderr[-800:]}"):
+        return None
+    findings = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    blueprint = next(path for path in (scratch / "imported").glob("*.yaml")
+                     if not path.name.endswith(".facts.yaml"))
+    rendered = call(gpuctl, scratch, "render", blueprint, "-o", scratch / "again")
+    if not tally.check(rendered.returncode == 0, f"{what}: the blueprint does not render: "
+                       f"{rendered.stderr[-800:]}"):
+        return None
+    return findings, loaded(blueprint)[0], scratch / "again"
+
+
+def bare(source, target):
+    """Copies manifests without comments and without all that is gpuctl's own."""
+    for path in sorted(source.rglob("*")):
+        if not path.is_file() or path.name in OWN_FILES:
+            continue
+        place = target / path.relative_to(source)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix != ".yaml":
+            shutil.copy(path, place)
+            continue
+        documents = [cleaned(document) if document.get("metadata") else document
+                     for document in loaded(path)]
+        place.write_text(yaml.safe_dump_all(documents, sort_keys=False), encoding="utf-8")
+
+
+def round_trip(gpuctl, blueprint, tally):
+    what = blueprint.stem
+    with tempfile.TemporaryDirectory() as name:
+        scratch = pathlib.Path(name)
+        done = call(gpuctl, scratch, "render", blueprint, "-o", scratch / "first")
+        tally.check(done.returncode == 0, f"{what}: does not render: {done.stderr[-400:]}")
+        bare(scratch / "first", scratch / "bare")
+        result = import_and_render(gpuctl, scratch / "bare", scratch, tally, what)
+        if result is None:
+            return
+        findings, imported, again = result
+        for finding in findings:
+            tally.check(finding["code"] not in ("GPU0631", "GPU0635"),
+                        f"{what}: {finding['code']} {finding['message']}")
+        for key in ("overrides", "extraManifests"):
+            tally.check(key not in imported["spec"], f"{what}: needs {key}")
+        before = {path.relative_to(scratch / "first"): document
+                  for path, document in objects(scratch / "first")}
+        after = {path.relative_to(again): document for path, document in objects(again)}
+        for path in sorted(before.keys() | after.keys()):
+            if not tally.check(path in before and path in after,
+                               f"{what}: {path} is {'missing' if path in before else 'new'}"):
+                continue
+            tally.check(before[path] == after[path], f"{what}: {path} differs: "
+                        + ", ".join(list(differing(before[path], after[path]))[:5]))
+
+
+def spelled_otherwise(case):
+    """(title, path) -> reason."""
+    path = case / "spelling"
+    out = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        if line.strip() and not line.startswith("#"):
+            place, reason = line.split(": ", 1)
+            kind, name, field = place.split(" ")
+            out[f"{kind} {name}", field] = reason
+    return out
+
+
+def foreign(gpuctl, case, tally):
+    what = case.name
+    with tempfile.TemporaryDirectory() as name:
+        scratch = pathlib.Path(name)
+        result = import_and_render(gpuctl, case / "input", scratch, tally, what)
+        if result is None:
+            return
+        findings, _, again = result
+        lost = [finding for finding in findings if finding["code"] == "GPU0631"]
+        silent = [finding for finding in findings if finding["code"] == "GPU0633"]
+        secret = [finding for finding in findings if finding["code"] == "GPU0636"]
+        rendered = {}
+        for _, document in objects(again):
+            rendered.setdefault(title(document), []).append(document)
+        excused = spelled_otherwise(case)
+        used = set()
+        for _, document in objects(case / "input"):
+            wanted = cleaned(document)
+            who = title(wanted)
+            named = any(f"`{who}`" in text for finding in lost + silent
+                        for text in [finding["message"], *finding.get("notes", [])]
+                        if not finding.get("path"))
+            if named or who not in rendered:
+                tally.check(named, f"{what}: {who} has vanished without a word")
+                continue
+            differences = min((list(differing(wanted, made)) for made in rendered[who]), key=len)
+            hidden = any(f"`{who}`" in finding["message"] for finding in secret)
+            said = [plain(finding["path"]) for finding in lost
+                    if finding.get("path") and f"`{who}`" in finding["message"]]
+            for path in differences:
+                if (who, path) in excused:
+                    used.add((who, path))
+                    continue
+                secret_field = hidden and re.search(
+                    r"(pullSecret|sshKey|password|user(name)?)$", path)
+                tally.check(secret_field or any(path.startswith(one) or one.startswith(path)
+                                                for one in said),
+                            f"{what}: {who}: `{path}` differs, and nothing says so")
+        for place in excused.keys() - used:
+            tally.check(False, f"{what}: `spelling` names {place}, which is equal")
+        tally.check(True, what)
+
+
+def main():
+    options = arguments(__doc__)
+    tally = Tally()
+    for blueprint in samples():
+        round_trip(options.gpuctl, blueprint, tally)
+    cases = sorted(path.parent for path in (ROOT / "tests/golden/import").glob("*/input"))
+    for case in cases:
+        foreign(options.gpuctl, case, tally)
+    print(f"{len(cases)} foreign inputs")
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
