@@ -192,6 +192,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   subject.prefix = context.prefix;
   subject.rendered = context.rendered;
   subject.faulty = findings.has_errors();
+  subject.observer = context.observer;
   for (const Kind* part = &kind; readable && part != nullptr; part = part->extends) {
     rule::check(*ready(*part).rules, subject, sources, arena, findings);
   }

@@ -25,6 +25,7 @@ struct Context {
   std::string prefix = {};               // of every message
   diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
   bool rendered = false;                    // by us: errors only
+  rule::Observer* observer = nullptr;       // of the rules; may be absent
 };
 
 /// The document kinds of a platform. Each is compiled when a document first needs it; thread-safe.

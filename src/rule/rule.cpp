@@ -169,6 +169,7 @@ class Checker {
     const std::optional<cel::Value> list =
         depth == 0 ? outer_list(rule) : evaluate(rule.loops[depth].list, rule);
     if (!list || !list->is_node()) return;
+    if (list->node().size() == 0) saw(rule, Verdict::left_out);
     for (const yaml::Node& item : list->node().items()) {
       values_.emplace_back(item);
       loop(rule, depth + 1);
@@ -189,9 +190,15 @@ class Checker {
   void apply(const Rule& rule) {
     if (rule.when) {
       const std::optional<cel::Value> when = evaluate(rule.when.get(), rule);
-      if (!when || !when->is_node() || !when->node().as_boolean()) return;
+      if (!when) return;
+      if (!when->is_node() || !when->node().as_boolean()) {
+        saw(rule, Verdict::left_out);
+        return;
+      }
     }
-    if (met(rule)) return;
+    const std::optional<bool> kept = met(rule);
+    if (kept) saw(rule, *kept ? Verdict::kept : Verdict::broken);
+    if (kept.value_or(true)) return;
     diag::Diagnostic broken;
     broken.severity = rule.severity;
     broken.code = rule.code;
@@ -205,13 +212,18 @@ class Checker {
     sink_.add(std::move(broken));
   }
 
-  bool met(const Rule& rule) {
+  void saw(const Rule& rule, Verdict verdict) {
+    if (subject_.observer != nullptr) subject_.observer->saw(rule, verdict);
+  }
+
+  // Absent when the check cannot be evaluated, which is reported.
+  std::optional<bool> met(const Rule& rule) {
     const cel::Expression& check = rule.check.get();
     const cel::Outcome outcome = cel::evaluate(*check.program, values_, arena_);
     if (outcome.ok()) return outcome.value.is_node() && outcome.value.node().as_boolean();
     if (blueprint_ == nullptr && outcome.error->kind == cel::EvalError::Kind::general) return false;
     report(*outcome.error, check, rule);
-    return true;
+    return std::nullopt;
   }
 
   // The path of the value that is shown, with what `field` says below it.
@@ -322,12 +334,13 @@ std::shared_ptr<const Rules> compile_document_rules(
 
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
-           yaml::Arena& arena, diag::Sink& sink) {
+           yaml::Arena& arena, diag::Sink& sink, Observer* observer) {
   const derive::Inputs inputs{blueprint.metadata, blueprint.spec, derived.cluster,
                               blueprint.platform->catalog, facts};
   Subject subject;
   subject.values = inputs.values();
   subject.fallback = blueprint.metadata.get("name").origin();
+  subject.observer = observer;
   Checker checker(std::move(subject), &blueprint.document, sources, arena, sink);
   for (const Rule& rule : rules) checker.run(rule);
 }

@@ -1,6 +1,7 @@
 // Rules: what an expert would object to, as data. A rule is kept when its `check` is true.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +41,24 @@ std::shared_ptr<const Rules> compile_document_rules(
     const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
     bool thorough, diag::Sources& sources, diag::Sink& sink);
 
+/// What became of a rule for one item of its loops.
+enum class Verdict : std::uint8_t {
+  kept,
+  broken,
+  left_out,  // `when` is not true, or a loop has no items
+};
+
+/// Is told of every verdict, so that tests can measure which rules were ever kept and broken. What
+/// could not be evaluated has none.
+class Observer {
+ public:
+  Observer() = default;
+  Observer(const Observer&) = delete;
+  Observer& operator=(const Observer&) = delete;
+  virtual ~Observer() = default;
+  virtual void saw(const Rule& rule, Verdict verdict) = 0;
+};
+
 /// What rules are run on when it is no blueprint.
 struct Subject {
   std::vector<cel::Value> values;  // of the environment's variables; the first is the document
@@ -48,6 +67,7 @@ struct Subject {
   /// Rendered by us: warnings and notes are not wanted, nor rules with `rendered: false`.
   bool rendered = false;
   bool faulty = false;  // what is wrong with it was reported: a rule that fails on it is left out
+  Observer* observer = nullptr;  // may be absent
 };
 
 /// Runs rules on a document. A `check` that fails for another reason than an absent key is not met:
@@ -56,9 +76,9 @@ void check(const Rules& rules, const Subject& subject, diag::Sources& sources, y
            diag::Sink& sink);
 
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
-/// fact are skipped.
+/// fact are skipped. `observer` may be absent.
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
-           yaml::Arena& arena, diag::Sink& sink);
+           yaml::Arena& arena, diag::Sink& sink, Observer* observer = nullptr);
 
 }  // namespace gpuctl::rule

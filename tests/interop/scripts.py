@@ -99,6 +99,29 @@ def check_separate(tally, folder, script):
     tally.check(code != 0 and not changes and "PERMISSION_DENIED" in said, f"{what}: denied: {code}, {said}")
 
 
+def check_networks(tally, folder, script):
+    """Networks for the cards of GPUs: all are made before the pools that want them, and once."""
+    what = "gcloud, networks for GPUs"
+    cloud = Cloud(folder)
+    code, said, changes = cloud.run(script)
+    tally.check(code == 0, f"{what}: exit code {code}: {said}")
+    made = [key.partition("/")[0] for key in cloud.made()]
+    counts = {kind: made.count(kind) for kind in ("networks", "subnets", "firewall-rules", "node-pools")}
+    # The one of the cluster, eight for A3 Mega, one beside RDMA, and one for eight cards of RDMA.
+    tally.check(counts == {"networks": 11, "subnets": 18, "firewall-rules": 9, "node-pools": 3}, f"{what}: {counts}")
+    profiles = [word for call in cloud.calls for word in call if word.startswith("--network-profile=")]
+    tally.check(profiles == ["--network-profile=us-central1-a-vpc-roce"], f"{what}: {profiles}")
+    for name, cards in (("mega-g2", 8), ("ultra", 9)):
+        calls = [call for call in changes if "node-pools" in call and name in call]
+        found = [word for call in calls for word in call if word.startswith("--additional-node-network=")]
+        tally.check(len(calls) == 1 and len(set(found)) == cards, f"{what}: {name}: {calls}")
+        for network in (dict(pair.split("=", 1) for pair in word.split("=", 1)[1].split(",")) for word in found):
+            tally.check(f"networks/{network['network']}" in cloud.made()
+                        and f"subnets/{network['subnetwork']}" in cloud.made(), f"{what}: {name}: {network}")
+    code, said, changes = cloud.run(script)
+    tally.check(code == 0 and not changes, f"{what}: again: {code}, {changes}")
+
+
 def check_patience(tally, folder, script):
     """An account that nobody ever hears of is waited for, but not for ever."""
     cloud = Cloud(folder)
@@ -136,8 +159,8 @@ def check_scripts(tally, gpuctl, scratch):
         odd = render(gpuctl, HERE / "gcloud/odd.yaml", scratch / "odd")
         folders = [odd, *(render(gpuctl, sample, scratch / sample.stem) for sample in samples())]
         scripts = {}
-        for case in ("separate", "only"):
-            cluster = render(gpuctl, GOLDEN / f"render/gke-gcloud-{case}-pool/blueprint.yaml", scratch / case)
+        for case in ("separate-pool", "only-pool", "gpu-networks"):
+            cluster = render(gpuctl, GOLDEN / f"render/gke-gcloud-{case}/blueprint.yaml", scratch / case)
             scripts[case] = cluster / "install/create.sh"
             tally.check(not (cluster / "management").exists(), f"gcloud, {case}: writes management/ as well")
             folders.append(cluster)
@@ -149,15 +172,16 @@ def check_scripts(tally, gpuctl, scratch):
     for path in found:
         done = run(["shellcheck", "--severity=style", path])
         tally.check(done.returncode == 0, f"{path}: {done.stdout.decode()}")
-    check_separate(tally, scratch / "cloud-separate", scripts["separate"])
-    check_patience(tally, scratch / "cloud-patience", scripts["separate"])
-    check_unreadable(tally, scratch / "cloud-unreadable", scripts["separate"])
+    check_separate(tally, scratch / "cloud-separate", scripts["separate-pool"])
+    check_networks(tally, scratch / "cloud-networks", scripts["gpu-networks"])
+    check_patience(tally, scratch / "cloud-patience", scripts["separate-pool"])
+    check_unreadable(tally, scratch / "cloud-unreadable", scripts["separate-pool"])
     check_odd(tally, scratch / "cloud-odd", odd / "install/create.sh")
     cloud = Cloud(scratch / "cloud-only")
-    code, said, changes = cloud.run(scripts["only"])
+    code, said, changes = cloud.run(scripts["only-pool"])
     made = [call[call.index("create") - 1] for call in changes if "create" in call]
     tally.check(code == 0 and made == ["clusters", "node-pools"], f"gcloud, only pool: {code}, {made}\n{said}")
-    code, said, changes = cloud.run(scripts["only"])
+    code, said, changes = cloud.run(scripts["only-pool"])
     tally.check(code == 0 and not changes, f"gcloud, only pool: again: {code}, {changes}")
 
 

@@ -59,7 +59,7 @@ def main():
         if key in made:
             refuse(f"{key} already exists")
         made[key] = {"status": "RUNNING", "known": False, "config.labels": flags.get("node-labels", "")}
-        if kind == "subnets":
+        if kind in ("subnets", "firewall-rules"):
             need("networks", flags["network"])
         if kind == "nats":
             need("routers", flags["router"])

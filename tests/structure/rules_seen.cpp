@@ -1,0 +1,153 @@
+// Counts, for every rule that is built in, how often it was kept, broken and left out on the inputs
+// that standard input names, one a line:
+//   blueprint FILE FACTS     FACTS may be `-`
+//   documents FILE RELEASE   documents that others wrote; RELEASE may be `-`: the newest
+// Prints one line a rule: file:line, code, kept, broken, left out, and `never` when its check cannot
+// be true by itself. rules_seen.py judges them.
+#include <array>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <span>
+#include <sstream>
+#include <string>
+
+#include "base/file.hpp"
+#include "blueprint/blueprint.hpp"
+#include "cli/knowledge.hpp"
+#include "cli/pipeline.hpp"
+#include "yaml/read.hpp"
+
+namespace gpuctl {
+namespace {
+
+struct Counts {
+  std::string code;
+  bool never = false;
+  std::array<long, 3> verdicts = {};
+};
+
+class Measure : public rule::Observer {
+ public:
+  explicit Measure(cli::Knowledge& knowledge) : knowledge_(knowledge) {}
+
+  void saw(const rule::Rule& rule, rule::Verdict verdict) override {
+    ++at(rule.written).verdicts.at(static_cast<std::size_t>(verdict));
+  }
+
+  /// Rules that nothing touches are listed, too.
+  void add(const cli::Compiled& compiled) {
+    for (const yaml::Node& rule : compiled.platform->rules) at(rule);
+    for (const catalog::DocumentKind& kind : compiled.platform->documents) {
+      for (const yaml::Node& rule : kind.rules) at(rule);
+    }
+  }
+
+  void blueprint(const std::string& file, const std::string& facts_file) {
+    diag::Sources sources(&knowledge_.library().sources());
+    yaml::Arena arena;
+    diag::Sink sink;
+    const cli::Compiled* compiled = nullptr;
+    const auto find = [&](const std::string& name, diag::Origin asked_at, diag::Sink& findings) {
+      compiled = knowledge_.platform(name, asked_at, findings);
+      return compiled == nullptr ? nullptr : compiled->platform;
+    };
+    const auto loaded = blueprint::load(sources.add_file(file, text_of(file)), find, sources, arena,
+                                        sink);
+    if (!loaded) return;  // the schema refuses it
+    yaml::Node facts = arena.map(std::span<const yaml::Entry>());
+    if (!facts_file.empty()) {
+      const auto read = blueprint::load_facts(sources.add_file(facts_file, text_of(facts_file)),
+                                              *loaded->platform, sources, arena, sink);
+      if (!read) return;
+      facts = *read;
+    }
+    const auto derived = derive::derive(*compiled->derivation, *loaded, facts, yaml::Node(),
+                                        sources, arena, sink);
+    if (!derived) return;
+    rule::check(*compiled->rules, *loaded, *derived, facts, sources, arena, sink, this);
+  }
+
+  void documents(const std::string& file, const std::string& release) {
+    diag::Sources sources(&knowledge_.library().sources());
+    yaml::Arena arena;
+    diag::Sink sink;
+    yaml::ReadLimits limits;
+    limits.aliases = 200;
+    limits.ambiguous_scalars = true;
+    const auto read = yaml::read_all(sources.add_file(file, text_of(file)), sources, arena, sink,
+                                     limits);
+    if (!read) return;
+    for (const yaml::Node& document : *read) {
+      const std::string name = knowledge_.platform_for(document);
+      const cli::Compiled* compiled =
+          name.empty() ? nullptr : knowledge_.platform(name, diag::kNoOrigin, sink);
+      if (compiled == nullptr) continue;
+      document::Context context;
+      context.release = release;
+      context.observer = this;
+      compiled->documents->check(document, context, sources, arena, sink);
+    }
+  }
+
+  void print() const {
+    for (const auto& [place, counts] : rules_) {
+      std::printf("%s %s %ld %ld %ld%s\n", place.c_str(), counts.code.c_str(), counts.verdicts[0],
+                  counts.verdicts[1], counts.verdicts[2], counts.never ? " never" : "");
+    }
+  }
+
+ private:
+  static std::string text_of(const std::string& file) {
+    auto content = base::read_file(file, cli::kMostInputBytes);
+    auto* text = std::get_if<std::string>(&content);
+    return text == nullptr ? std::string() : std::move(*text);
+  }
+
+  // By its place: one rule belongs to several platforms.
+  Counts& at(const yaml::Node& rule) {
+    const yaml::Node code = rule.get("code");
+    std::string place = knowledge_.library().sources().place(code.origin());
+    place.resize(place.rfind(':'));
+    Counts& counts = rules_[place];
+    counts.code = code.as_string();
+    const yaml::Node check = rule.get("check");
+    counts.never = check.as_string() == "false";
+    return counts;
+  }
+
+  cli::Knowledge& knowledge_;
+  std::map<std::string, Counts> rules_;
+};
+
+int measure() {
+  diag::Sink sink;
+  cli::Knowledge knowledge("", "", sink);
+  Measure counts(knowledge);
+  for (const std::string& name : catalog::platforms(knowledge.library())) {
+    const cli::Compiled* compiled = knowledge.platform(name, diag::kNoOrigin, sink);
+    if (compiled != nullptr) counts.add(*compiled);
+  }
+  if (sink.has_errors()) return 1;
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string what;
+    std::string file;
+    std::string with;
+    words >> what >> file >> with;
+    if (with == "-") with.clear();
+    if (what == "blueprint") {
+      counts.blueprint(file, with);
+    } else {
+      counts.documents(file, with);
+    }
+  }
+  counts.print();
+  return 0;
+}
+
+}  // namespace
+}  // namespace gpuctl
+
+int main() { return gpuctl::measure(); }
