@@ -197,6 +197,17 @@ class Drafting {
     return out;
   }
 
+  // The name by which a document finds its object: rows may know which it is (`found.pairs`).
+  static std::string name_to_pair(const imports::Proposal& proposal, const schema::KindRef& kind,
+                                  std::string name) {
+    for (const Node& pair : proposal.found.get("pairs").items()) {
+      if (pair.get("kind").as_string() == kind.kind && pair.get("document").as_string() == name) {
+        return std::string(pair.get("object").as_string());
+      }
+    }
+    return name;
+  }
+
   void compare(Attempt& attempt) {
     const std::vector<render::Document>& documents = attempt.result.rendered.documents;
     for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -204,7 +215,7 @@ class Drafting {
       imports::Made made;
       made.kind = document.raw ? document.schema_of : schema::KindRef::of(document.body);
       if (made.kind.empty()) continue;
-      made.name = name_of(document.body);
+      made.name = name_to_pair(attempt.proposal, made.kind, name_of(document.body));
       made.body = document.body;
       made.only_by_name = document.made_by != nullptr && document.made_by->index;
       if (document.kind != nullptr) made.identity = document.kind->row.get("identity").as_string();
@@ -250,10 +261,26 @@ class Drafting {
   Node patch_of(const Attempt& attempt, const imports::Pair& pair) {
     const Node object = wanted(attempt, pair);
     const Node& body = attempt.made[pair.made].body;
-    const Node needed =
-        imports::patch_between(completed(attempt, object), completed(attempt, body), arena_);
+    const Node needed = with_namespace(
+        imports::patch_between(completed(attempt, object), completed(attempt, body), arena_));
     if (alike(attempt, object, render::merge_patch(body, needed, arena_))) return needed;
-    return imports::patch_between(object, body, arena_);
+    return with_namespace(imports::patch_between(object, body, arena_));
+  }
+
+  // A manifest without a namespace takes the one of whoever applies it; in Git it has to have one.
+  Node with_namespace(const Node& patch) {
+    const Node metadata = patch.get("metadata");
+    const Node* space = metadata.find("namespace");
+    if (space == nullptr || !space->is_null()) return patch;
+    yaml::MapBuilder kept(metadata);
+    kept.remove("namespace");
+    yaml::MapBuilder out(patch);
+    if (kept.empty()) {
+      out.remove("metadata");
+    } else {
+      out.set(arena_, "metadata", kept.build(arena_));
+    }
+    return out.build(arena_);
   }
 
   // Objects without a document become manifests, unless there is a reason to leave them out.
@@ -321,6 +348,7 @@ class Drafting {
       const imports::Made& made = attempt.made[pair.made];
       if (made.only_by_name || alike(attempt, pair)) continue;
       const Node patch = patch_of(attempt, pair);
+      if (patch.size() == 0) continue;
       all.push_back({pair, patch, &attempt.result.rendered.documents[attempt.document[pair.made]]});
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -379,27 +407,43 @@ class Drafting {
     std::vector<Manifest> manifests = std::move(manifests_);
     overrides_.clear();
     manifests_.clear();
-    const auto refused = [&](std::size_t object) -> bool {
+    const auto refused = [&](std::size_t object, const std::string& path) -> bool {
       const Attempt next = attempt(proposal);
       if (next.result.sink.error_count() <= errors) return false;
       for (const diag::Diagnostic& finding : next.result.sink.all()) {
         if (finding.severity != diag::Severity::error) continue;
-        refused_[object] = "gpuctl refuses it: " + finding.message;
+        refused_[object][path] = "gpuctl refuses it: " + finding.message;
         break;
       }
       return true;
     };
     for (Override& one : overrides) {
       overrides_.push_back(one);
-      if (!refused(one.object)) continue;
+      if (!refused(one.object, "")) continue;
       std::vector<std::string> kept;
       Node patch = arena_.map(std::span<const yaml::Entry>());
-      for (const Leaf& leaf : leaves_of(one.patch)) {
-        const Node longer = with_leaf(patch, leaf.steps, leaf.value);
-        overrides_.back() = with_patch(one, longer);
-        if (refused(one.object)) continue;
-        patch = longer;
-        kept.push_back(base::join(leaf.steps, "."));
+      // What a field replaces has to go before, and what a field needs may come after it.
+      std::vector<Leaf> leaves = leaves_of(one.patch);
+      std::stable_partition(leaves.begin(), leaves.end(),
+                            [](const Leaf& leaf) { return leaf.value.is_null(); });
+      for (std::size_t before = leaves.size() + 1; before > leaves.size();) {
+        before = leaves.size();
+        std::erase_if(leaves, [&](const Leaf& leaf) {
+          const std::string path = base::join(leaf.steps, ".");
+          const Node longer = with_leaf(patch, leaf.steps, leaf.value);
+          overrides_.back() = with_patch(one, longer);
+          if (refused(one.object, path)) return false;
+          refused_[one.object].erase(path);
+          patch = longer;
+          kept.push_back(path);
+          return true;
+        });
+        if (leaves.empty()) break;
+      }
+      if (leaves.empty()) {
+        refused_.erase(one.object);
+      } else {
+        refused_[one.object].erase("");
       }
       overrides_.back() = with_patch(one, patch);
       if (kept.empty()) overrides_.pop_back();
@@ -407,7 +451,7 @@ class Drafting {
     }
     for (Manifest& one : manifests) {
       manifests_.push_back(std::move(one));
-      if (refused(manifests_.back().object)) manifests_.pop_back();
+      if (refused(manifests_.back().object, "")) manifests_.pop_back();
     }
     return attempt(proposal);
   }
@@ -443,9 +487,14 @@ class Drafting {
     return {one.object, item.build(arena_), patch};
   }
 
-  std::string why_refused(std::size_t object) const {
+  // Why the value at a path, or the whole object, is not taken; empty when nothing was refused.
+  std::string why_refused(std::size_t object, std::string_view path = {}) const {
     const auto found = refused_.find(object);
-    return found == refused_.end() ? std::string() : found->second;
+    if (found == refused_.end()) return {};
+    for (const auto& [refused, reason] : found->second) {
+      if (path.starts_with(refused)) return reason;
+    }
+    return {};
   }
 
   void finish(Attempt& last, Draft& draft) {
@@ -473,7 +522,7 @@ class Drafting {
       for (imports::Difference& difference :
            imports::differences(wanted(last, pair), last.made[pair.made].body)) {
         draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
-                                difference.made, why_refused(pair.object)});
+                                difference.made, why_refused(pair.object, difference.path)});
       }
     }
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
@@ -509,7 +558,8 @@ class Drafting {
   std::vector<Override> overrides_;
   std::vector<Manifest> manifests_;
   std::map<std::size_t, std::vector<std::string>> by_object_;
-  std::map<std::size_t, std::string> refused_;
+  // By the path of what was refused; "": all of the object.
+  std::map<std::size_t, std::map<std::string, std::string>> refused_;
 };
 
 }  // namespace
