@@ -24,7 +24,8 @@ std::string key_of(const schema::KindRef& kind) { return kind.group + "/" + kind
 
 }  // namespace
 
-std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made) {
+std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made,
+                          const std::function<bool(std::size_t)>& left_out) {
   std::vector<Pair> pairs;
   std::map<std::string, std::size_t> by_name;
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -48,12 +49,16 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
   constexpr std::size_t kLeastLikeness = 500;
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    for (std::size_t j = 0; !paired[i] && j < made.size(); ++j) {
+    if (paired[i]) continue;
+    std::vector<Candidate> alike;
+    for (std::size_t j = 0; j < made.size(); ++j) {
       if (taken[j] || made[j].only_by_name) continue;
       if (key_of(objects[i].kind) != key_of(made[j].kind)) continue;
       const std::size_t like = likeness(objects[i].written, made[j].body);
-      if (like >= kLeastLikeness) candidates.push_back({like, {i, j}});
+      if (like >= kLeastLikeness) alike.push_back({like, {i, j}});
     }
+    if (alike.empty() || left_out(i)) continue;
+    candidates.insert(candidates.end(), alike.begin(), alike.end());
   }
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return a.likeness > b.likeness;

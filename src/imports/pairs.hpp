@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,9 @@ struct Pair {
 };
 
 /// Pairs by kind (any version of it) and name; what is left by kind and likeness, when more than
-/// half of both is the same. Each object and document is in one pair at most.
-std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made);
+/// half of both is the same. Each object and document is in one pair at most. `left_out` says of
+/// the position of an object whether it is left out on purpose: likeness alone pairs it with nothing.
+std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made,
+                          const std::function<bool(std::size_t)>& left_out);
 
 }  // namespace gpuctl::imports
