@@ -49,17 +49,15 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
   constexpr std::size_t kLeastLikeness = 500;
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    if (paired[i]) continue;
-    std::vector<Candidate> alike;
-    for (std::size_t j = 0; j < made.size(); ++j) {
+    for (std::size_t j = 0; !paired[i] && j < made.size(); ++j) {
       if (taken[j] || made[j].only_by_name) continue;
       if (key_of(objects[i].kind) != key_of(made[j].kind)) continue;
       const std::size_t like = likeness(objects[i].written, made[j].body);
-      if (like >= kLeastLikeness) alike.push_back({like, {i, j}});
+      if (like >= kLeastLikeness) candidates.push_back({like, {i, j}});
     }
-    if (alike.empty() || left_out(i)) continue;
-    candidates.insert(candidates.end(), alike.begin(), alike.end());
   }
+  std::erase_if(candidates,
+                [&](const Candidate& candidate) { return left_out(candidate.pair.object); });
   std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return a.likeness > b.likeness;
   });
