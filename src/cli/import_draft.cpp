@@ -111,6 +111,11 @@ class Drafting {
     return imports::read(object, release, *context_.platform.documents, context_.sources, arena_);
   }
 
+  std::optional<imports::LeftOut> left_out(const Object& object,
+                                           const imports::Proposal& proposal) {
+    return context_.mapping.left_out(read(object, proposal.release), proposal, arena_);
+  }
+
   Node with_additions(const Node& blueprint) {
     yaml::MapBuilder spec(blueprint.get("spec"));
     std::vector<Node> items;
@@ -211,7 +216,9 @@ class Drafting {
       attempt.made.push_back(std::move(made));
       attempt.document.push_back(i);
     }
-    attempt.pairs = imports::pair_up(context_.objects, attempt.made);
+    attempt.pairs = imports::pair_up(context_.objects, attempt.made, [&](std::size_t object) {
+      return left_out(context_.objects[object], attempt.proposal).has_value();
+    });
     // Documents of others leave much to the defaults of their readers, which says nothing of a
     // release: what they say counts, and which documents are just alike.
     constexpr std::size_t kMissing = 20'000;
@@ -265,8 +272,7 @@ class Drafting {
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
       if (paired.contains(i)) continue;
       const Object& object = context_.objects[i];
-      if (const auto left = context_.mapping.left_out(read(object, attempt.proposal.release),
-                                                      attempt.proposal, arena_)) {
+      if (const auto left = left_out(object, attempt.proposal)) {
         if (left->lost) {
           draft.losses.push_back({i, "", object.written, Node(), left->because});
         } else {
