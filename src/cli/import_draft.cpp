@@ -191,13 +191,35 @@ class Drafting {
     return out;
   }
 
-  // An object as far as a committed document can be like it.
-  Node wanted(const Attempt& attempt, const imports::Pair& pair) {
+  // What somebody in the cluster writes into the object, unless the blueprint has it, too.
+  std::vector<imports::Ignored> ignored_in(const Attempt& attempt, const imports::Pair& pair) {
+    const Object& object = context_.objects[pair.object];
+    std::vector<imports::Ignored> out =
+        context_.mapping.ignored(read(object, attempt.proposal.release), attempt.proposal, arena_);
+    std::erase_if(out, [&](const imports::Ignored& ignored) {
+      return yaml::equal(imports::without(object.written, ignored.path, arena_), object.written) ||
+             !yaml::equal(imports::without(attempt.made[pair.made].body, ignored.path, arena_),
+                          attempt.made[pair.made].body);
+    });
+    return out;
+  }
+
+  // An object without what the document leaves to a secret.
+  Node without_secrets(const Attempt& attempt, const imports::Pair& pair) {
     Node out = context_.objects[pair.object].written;
     const std::size_t document = attempt.document[pair.made];
     for (const std::string& secret :
          render::secret_paths(attempt.result.rendered.documents[document])) {
       out = imports::without_field(out, secret, arena_);
+    }
+    return out;
+  }
+
+  // An object as far as a committed document can, and need, be like it.
+  Node wanted(const Attempt& attempt, const imports::Pair& pair) {
+    Node out = without_secrets(attempt, pair);
+    for (const imports::Ignored& ignored : ignored_in(attempt, pair)) {
+      out = imports::without(out, ignored.path, arena_);
     }
     return out;
   }
@@ -462,9 +484,12 @@ class Drafting {
     for (const imports::Pair& pair : last.pairs) {
       used.insert(last.document[pair.made]);
       paired[pair.object] = true;
+      for (const imports::Ignored& ignored : ignored_in(last, pair)) {
+        draft.ignored["`" + ignored.path + "`: " + ignored.because].push_back(pair.object);
+      }
       const Object& object = context_.objects[pair.object];
       const bool references =
-          object.secrets_dropped || !yaml::equal(wanted(last, pair), object.written);
+          object.secrets_dropped || !yaml::equal(without_secrets(last, pair), object.written);
       if (references) draft.secrets.insert(pair.object);
       if (alike(last, pair)) {
         const auto patched = by_object_.find(pair.object);
