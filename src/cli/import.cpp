@@ -252,19 +252,28 @@ class Summary {
     std::map<std::string, std::vector<std::size_t>> by_reason;
     for (const auto& [index, reason] : draft_.reasons) by_reason[reason].push_back(index);
     for (const auto& [reason, indexes] : by_reason) {
-      const std::string what = indexes.size() == 1 ? "`" + shown(title(indexes.front())) + "` is"
-                                                   : counted(indexes.size(), "document") + " are";
-      diag::Diagnostic& note =
-          sink_.note(kLeftOut, objects_[indexes.front()].at, what + " only read");
-      note.note(reason);
-      for (std::size_t i = 1; i < indexes.size(); ++i) {
-        constexpr std::size_t kMostNamed = 8;
-        if (i == kMostNamed) {
-          note.note("and " + std::to_string(indexes.size() - i) + " more");
-          break;
-        }
-        note.note("also `" + shown(title(indexes[i])) + "` in " + shown(objects_[indexes[i]].file));
+      note(indexes, indexes.size() == 1 ? " is only read" : " are only read", reason);
+    }
+    for (const auto& [reason, indexes] : draft_.ignored) {
+      note(indexes,
+           indexes.size() == 1 ? " has a field of a controller" : " have a field of a controller",
+           reason);
+    }
+  }
+
+  void note(const std::vector<std::size_t>& indexes, const std::string& what,
+            const std::string& reason) {
+    const std::string who = indexes.size() == 1 ? "`" + shown(title(indexes.front())) + "`"
+                                                : counted(indexes.size(), "document");
+    diag::Diagnostic& said = sink_.note(kLeftOut, objects_[indexes.front()].at, who + what);
+    said.note(reason);
+    for (std::size_t i = 1; i < indexes.size(); ++i) {
+      constexpr std::size_t kMostNamed = 8;
+      if (i == kMostNamed) {
+        said.note("and " + std::to_string(indexes.size() - i) + " more");
+        break;
       }
+      said.note("also `" + shown(title(indexes[i])) + "` in " + shown(objects_[indexes[i]].file));
     }
   }
 

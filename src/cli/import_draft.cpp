@@ -111,6 +111,11 @@ class Drafting {
     return imports::read(object, release, *context_.platform.documents, context_.sources, arena_);
   }
 
+  std::optional<imports::LeftOut> left_out(const Object& object,
+                                           const imports::Proposal& proposal) {
+    return context_.mapping.left_out(read(object, proposal.release), proposal, arena_);
+  }
+
   Node with_additions(const Node& blueprint) {
     yaml::MapBuilder spec(blueprint.get("spec"));
     std::vector<Node> items;
@@ -186,8 +191,21 @@ class Drafting {
     return out;
   }
 
-  // An object as far as a committed document can be like it.
-  Node wanted(const Attempt& attempt, const imports::Pair& pair) {
+  // What somebody in the cluster writes into the object, unless the blueprint has it, too.
+  std::vector<imports::Ignored> ignored_in(const Attempt& attempt, const imports::Pair& pair) {
+    const Object& object = context_.objects[pair.object];
+    std::vector<imports::Ignored> out =
+        context_.mapping.ignored(read(object, attempt.proposal.release), attempt.proposal, arena_);
+    std::erase_if(out, [&](const imports::Ignored& ignored) {
+      return yaml::equal(imports::without(object.written, ignored.path, arena_), object.written) ||
+             !yaml::equal(imports::without(attempt.made[pair.made].body, ignored.path, arena_),
+                          attempt.made[pair.made].body);
+    });
+    return out;
+  }
+
+  // An object without what the document leaves to a secret.
+  Node without_secrets(const Attempt& attempt, const imports::Pair& pair) {
     Node out = context_.objects[pair.object].written;
     const std::size_t document = attempt.document[pair.made];
     for (const std::string& secret :
@@ -208,6 +226,15 @@ class Drafting {
     return name;
   }
 
+  // An object as far as a committed document can, and need, be like it.
+  Node wanted(const Attempt& attempt, const imports::Pair& pair) {
+    Node out = without_secrets(attempt, pair);
+    for (const imports::Ignored& ignored : ignored_in(attempt, pair)) {
+      out = imports::without(out, ignored.path, arena_);
+    }
+    return out;
+  }
+
   void compare(Attempt& attempt) {
     const std::vector<render::Document>& documents = attempt.result.rendered.documents;
     for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -222,7 +249,9 @@ class Drafting {
       attempt.made.push_back(std::move(made));
       attempt.document.push_back(i);
     }
-    attempt.pairs = imports::pair_up(context_.objects, attempt.made);
+    attempt.pairs = imports::pair_up(context_.objects, attempt.made, [&](std::size_t object) {
+      return left_out(context_.objects[object], attempt.proposal).has_value();
+    });
     // Documents of others leave much to the defaults of their readers, which says nothing of a
     // release: what they say counts, and which documents are just alike.
     constexpr std::size_t kMissing = 20'000;
@@ -292,8 +321,7 @@ class Drafting {
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
       if (paired.contains(i)) continue;
       const Object& object = context_.objects[i];
-      if (const auto left = context_.mapping.left_out(read(object, attempt.proposal.release),
-                                                      attempt.proposal, arena_)) {
+      if (const auto left = left_out(object, attempt.proposal)) {
         if (left->lost) {
           draft.losses.push_back({i, "", object.written, Node(), left->because});
         } else {
@@ -505,9 +533,12 @@ class Drafting {
     for (const imports::Pair& pair : last.pairs) {
       used.insert(last.document[pair.made]);
       paired[pair.object] = true;
+      for (const imports::Ignored& ignored : ignored_in(last, pair)) {
+        draft.ignored["`" + ignored.path + "`: " + ignored.because].push_back(pair.object);
+      }
       const Object& object = context_.objects[pair.object];
       const bool references =
-          object.secrets_dropped || !yaml::equal(wanted(last, pair), object.written);
+          object.secrets_dropped || !yaml::equal(without_secrets(last, pair), object.written);
       if (references) draft.secrets.insert(pair.object);
       if (alike(last, pair)) {
         const auto patched = by_object_.find(pair.object);

@@ -5,6 +5,7 @@
 #include "catalog/wrapper.hpp"
 #include "derive/codes.hpp"
 #include "derive/environment.hpp"
+#include "yaml/path.hpp"
 
 namespace gpuctl::imports {
 
@@ -14,6 +15,13 @@ namespace {
 enum Variable : std::size_t { kDocuments, kRelease, kCatalog, kFound, kVariables };
 
 constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
+
+// What fails is not true: the document is not as the row expects it.
+bool is_true(const cel::Expression& expression, const std::vector<cel::Value>& values,
+             yaml::Arena& arena) {
+  const cel::Outcome outcome = cel::evaluate(*expression.program, values, arena);
+  return outcome.ok() && outcome.value.is_node() && outcome.value.node().as_boolean();
+}
 
 }  // namespace
 
@@ -77,13 +85,29 @@ class Mapping::Compiler {
     }
   }
 
+  void ignore(const yaml::Node& list, std::vector<Ignore>& out) {
+    for (const yaml::Node& written : list.items()) {
+      known(written, {"when", "path", "because"});
+      Ignore one;
+      one.when = lazy<cel::Expression>(written, "when", document_);
+      one.what.path = written.get("path").as_string();
+      one.what.because = written.get("because").as_string();
+      const bool path = yaml::parse_path(one.what.path).has_value() && !one.what.path.empty();
+      if (one.when && path && !one.what.because.empty()) {
+        out.push_back(std::move(one));
+        continue;
+      }
+      sink_.error(derive::kFaultyRow, written.origin(),
+                  "what an import ignores needs `when: CEL`, `path: PATH` and `because: TEXT`");
+    }
+  }
+
  private:
   void known(const yaml::Node& written, const std::vector<std::string>& keys) {
     for (const yaml::Entry& entry : written.entries()) {
       const std::string key(entry.key.as_string());
       if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-      sink_
-          .error(derive::kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in an import")
+      sink_.error(derive::kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in an import")
           .did_you_mean(key, keys);
     }
   }
@@ -124,7 +148,10 @@ std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platfor
   for (const std::string_view part : {"find", "rows"}) {
     for (const yaml::Node& spec : specs) compiler.rows(spec.get(part), made->rows_);
   }
-  for (const yaml::Node& spec : specs) compiler.leave(spec.get("leave"), made->leave_);
+  for (const yaml::Node& spec : specs) {
+    compiler.leave(spec.get("leave"), made->leave_);
+    compiler.ignore(spec.get("ignore"), made->ignore_);
+  }
   return sink.error_count() == errors_before ? made : nullptr;
 }
 
@@ -171,12 +198,7 @@ class Mapping::Run {
 
  private:
   std::optional<yaml::Node> value(const Row& row, const std::string& filed) {
-    if (row.when) {
-      const cel::Outcome when = cel::evaluate(*row.when.get().program, values_, arena_);
-      if (!when.ok() || !when.value.is_node() || !when.value.node().as_boolean()) {
-        return std::nullopt;
-      }
-    }
+    if (row.when && !is_true(row.when.get(), values_, arena_)) return std::nullopt;
     const cel::Outcome made = cel::evaluate(*row.value.get().program, values_, arena_);
     if (!made.ok() || !made.value.is_node() || made.value.node().is_null()) return std::nullopt;
     if (row.assumed) {
@@ -200,19 +222,32 @@ Proposal Mapping::propose(const yaml::Node& documents, const std::string& releas
   return run.take(platform_->name);
 }
 
+std::vector<cel::Value> Mapping::values_for(const yaml::Node& document, const Proposal& proposal,
+                                            yaml::Arena& arena) const {
+  return {cel::Value(arena.list(std::span<const yaml::Node>())), cel::Value(arena.string("")),
+          cel::Value(platform_->catalog), cel::Value(proposal.found), cel::Value(document)};
+}
+
 std::optional<LeftOut> Mapping::left_out(const yaml::Node& document, const Proposal& proposal,
                                          yaml::Arena& arena) const {
-  const std::vector<cel::Value> values = {
-      cel::Value(arena.list(std::span<const yaml::Node>())), cel::Value(arena.string("")),
-      cel::Value(platform_->catalog), cel::Value(proposal.found), cel::Value(document)};
+  const std::vector<cel::Value> values = values_for(document, proposal, arena);
   for (const Leave& leave : leave_) {
-    const cel::Outcome when = cel::evaluate(*leave.when.get().program, values, arena);
-    if (!when.ok() || !when.value.is_node() || !when.value.node().as_boolean()) continue;
+    if (!is_true(leave.when.get(), values, arena)) continue;
     const cel::TextOutcome because = cel::evaluate(leave.because.get(), values, arena);
     return LeftOut{because.error ? std::string() : std::string(because.value.node().as_string()),
                    leave.lost};
   }
   return std::nullopt;
+}
+
+std::vector<Ignored> Mapping::ignored(const yaml::Node& document, const Proposal& proposal,
+                                      yaml::Arena& arena) const {
+  const std::vector<cel::Value> values = values_for(document, proposal, arena);
+  std::vector<Ignored> out;
+  for (const Ignore& ignore : ignore_) {
+    if (is_true(ignore.when.get(), values, arena)) out.push_back(ignore.what);
+  }
+  return out;
 }
 
 }  // namespace gpuctl::imports

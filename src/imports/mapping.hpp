@@ -33,6 +33,12 @@ struct LeftOut {
   bool lost = false;  // the blueprint has nothing in its place
 };
 
+/// A field that comes back without the blueprint: somebody in the cluster writes it.
+struct Ignored {
+  std::string path;  // as yaml::parse_path() reads it
+  std::string because;
+};
+
 /// The rows of a platform.
 class Mapping {
  public:
@@ -53,6 +59,10 @@ class Mapping {
   std::optional<LeftOut> left_out(const yaml::Node& document, const Proposal& proposal,
                                   yaml::Arena& arena) const;
 
+  /// The fields of a document that nobody needs to keep, whether it has them or not.
+  std::vector<Ignored> ignored(const yaml::Node& document, const Proposal& proposal,
+                               yaml::Arena& arena) const;
+
  private:
   struct Row {
     std::vector<derive::Step> path;
@@ -65,12 +75,19 @@ class Mapping {
     cel::LazyText because;
     bool lost = false;
   };
+  struct Ignore {
+    cel::LazyExpression when;
+    Ignored what;
+  };
+  std::vector<cel::Value> values_for(const yaml::Node& document, const Proposal& proposal,
+                                     yaml::Arena& arena) const;
   class Compiler;
   class Run;
 
   const catalog::Platform* platform_ = nullptr;
   std::vector<Row> rows_;
   std::vector<Leave> leave_;
+  std::vector<Ignore> ignore_;
 };
 
 }  // namespace gpuctl::imports

@@ -39,7 +39,8 @@ std::string key_of(const schema::KindRef& kind) {
 
 }  // namespace
 
-std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made) {
+std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made,
+                          const std::function<bool(std::size_t)>& left_out) {
   std::vector<Pair> pairs;
   std::map<std::string, std::size_t> by_name;
   for (std::size_t i = 0; i < made.size(); ++i) {
@@ -70,6 +71,8 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
       if (like >= kLeastLikeness) candidates.push_back({like, {i, j}});
     }
   }
+  std::erase_if(candidates,
+                [&](const Candidate& candidate) { return left_out(candidate.pair.object); });
   std::stable_sort(candidates.begin(), candidates.end(),
                    [](const Candidate& a, const Candidate& b) { return a.likeness > b.likeness; });
   for (const Candidate& candidate : candidates) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ struct Pair {
 
 /// Pairs by kind (any version of it) and name; what is left by kind and likeness, when more than
 /// half of both is the same. Objects of the core group have meaning by their names alone, and are
-/// never paired by likeness. Each object and document is in one pair at most.
-std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made);
+/// never paired by likeness; neither are those of which `left_out` says, by their position, that
+/// they are left out on purpose. Each object and document is in one pair at most.
+std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made,
+                          const std::function<bool(std::size_t)>& left_out);
 
 }  // namespace gpuctl::imports

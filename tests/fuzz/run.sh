@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(yaml cel schema template validate exchange); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(yaml cel schema template validate foreign exchange); fi
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 
@@ -20,6 +20,7 @@ fuzz() {
   mkdir -p "$corpus" "$findings"
   if [ -d "tests/fuzz/crashers/$target" ]; then inputs+=("tests/fuzz/crashers/$target"); fi
   if [ "$target" = validate ]; then inputs+=(blueprints); fi
+  if [ "$target" = foreign ]; then inputs+=(tests/golden/import); fi
   if [ -f "tests/fuzz/$target.dict" ]; then options+=("-dict=tests/fuzz/$target.dict"); fi
   "$build/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3000 -max_len=20000 \
     -print_final_stats=1 -artifact_prefix="$findings/" "${options[@]}" "${inputs[@]}" \

@@ -2,8 +2,8 @@
 // that standard input names, one a line:
 //   blueprint FILE FACTS     FACTS may be `-`
 //   documents FILE RELEASE   documents that others wrote; RELEASE may be `-`: the newest
-// Prints one line a rule: file:line, code, kept, broken, left out, and `never` when its check cannot
-// be true by itself. rules_seen.py judges them.
+// Prints one line a rule: file:line, code, kept, broken, left out, and `never` when its check
+// cannot be true by itself. rules_seen.py judges them.
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -52,8 +52,8 @@ class Measure : public rule::Observer {
       compiled = knowledge_.platform(name, asked_at, findings);
       return compiled == nullptr ? nullptr : compiled->platform;
     };
-    const auto loaded = blueprint::load(sources.add_file(file, text_of(file)), find, sources, arena,
-                                        sink);
+    const auto loaded =
+        blueprint::load(sources.add_file(file, text_of(file)), find, sources, arena, sink);
     if (!loaded) return;  // the schema refuses it
     yaml::Node facts = arena.map(std::span<const yaml::Entry>());
     if (!facts_file.empty()) {
@@ -62,8 +62,8 @@ class Measure : public rule::Observer {
       if (!read) return;
       facts = *read;
     }
-    const auto derived = derive::derive(*compiled->derivation, *loaded, facts, yaml::Node(),
-                                        sources, arena, sink);
+    const auto derived =
+        derive::derive(*compiled->derivation, *loaded, facts, yaml::Node(), sources, arena, sink);
     if (!derived) return;
     rule::check(*compiled->rules, *loaded, *derived, facts, sources, arena, sink, this);
   }
@@ -75,8 +75,8 @@ class Measure : public rule::Observer {
     yaml::ReadLimits limits;
     limits.aliases = 200;
     limits.ambiguous_scalars = true;
-    const auto read = yaml::read_all(sources.add_file(file, text_of(file)), sources, arena, sink,
-                                     limits);
+    const auto read =
+        yaml::read_all(sources.add_file(file, text_of(file)), sources, arena, sink, limits);
     if (!read) return;
     for (const yaml::Node& document : *read) {
       const std::string name = knowledge_.platform_for(document);
@@ -150,4 +150,6 @@ int measure() {
 }  // namespace
 }  // namespace gpuctl
 
-int main() { return gpuctl::measure(); }
+int main() {
+  return gpuctl::measure();
+}

@@ -160,7 +160,7 @@ TEST(Pairs, GoByNameThenByLikeness) {
       made(lab, head + "one}\nspec: {a: 1, b: 2, c: 3, d: 4}\n"),
       made(lab, head + "two}\nspec: {a: 1, b: 2, c: 3, d: 4}\n"),
       made(lab, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: yy}\ndata: {a: b, c: d}\n")};
-  const std::vector<Pair> pairs = pair_up(objects, documents);
+  const std::vector<Pair> pairs = pair_up(objects, documents, [](std::size_t) { return false; });
   ASSERT_EQ(pairs.size(), 2U);
   EXPECT_EQ(pairs[0].object, 0U);
   EXPECT_EQ(pairs[0].made, 0U);
@@ -175,7 +175,7 @@ TEST(Pairs, AskForTheSameIdentity) {
   std::vector<Made> documents = {made(lab, head + "b}\nspec: {is: z, b: 2, c: 3}\n"),
                                  made(lab, head + "c}\nspec: {is: x, b: 3, c: 3}\n")};
   for (Made& document : documents) document.identity = "spec.is";
-  const std::vector<Pair> pairs = pair_up(objects, documents);
+  const std::vector<Pair> pairs = pair_up(objects, documents, [](std::size_t) { return false; });
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_EQ(pairs[0].made, 1U);
 }

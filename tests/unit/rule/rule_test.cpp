@@ -18,7 +18,19 @@ struct Made {
   std::string report;
 };
 
-Made run(const std::string& rules, const std::string& spec, const std::string& facts = "{}") {
+// Writes down what it is told: "GPU2001 kept, ".
+class Notes : public Observer {
+ public:
+  void saw(const Rule& rule, Verdict verdict) override {
+    text += rule.code + (verdict == Verdict::kept     ? " kept, "
+                         : verdict == Verdict::broken ? " broken, "
+                                                      : " left out, ");
+  }
+  std::string text;
+};
+
+Made run(const std::string& rules, const std::string& spec, const std::string& facts = "{}",
+         Observer* observer = nullptr) {
   Files files = lab();
   files["providers/lab/derive.yaml"] = wrap("Derivation",
                                             "  rows:\n    - {set: pools, value: spec.pools}\n"
@@ -37,7 +49,7 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
                                           lab.library->sources(), lab.library->arena(), lab.sink);
       if (derived) {
         check(*compiled, *blueprint, *derived, known, lab.library->sources(), lab.library->arena(),
-              lab.sink);
+              lab.sink, observer);
       }
     }
   }
@@ -69,6 +81,27 @@ TEST(Rule, PointsAtTheBlueprintValue) {
             "  = expected: one of small, large\n"
             "  = note: source: the test\n"
             "help: take `large`\n");
+}
+
+TEST(Rule, TellsTheObserverOfEveryVerdict) {
+  Notes notes;
+  const Made made = run(R"x(    - code: GPU2001
+      severity: error
+      forEach: {pool: cluster.pools}
+      when: pool.name != "w"
+      check: pool.type in catalog.machines
+      at: pool.type
+      message: unknown
+    - {code: GPU2002, severity: note, at: pool, message: none,
+       forEach: {pool: "cluster.pools.filter(pool, false)"}, check: "true"}
+    - {code: GPU2003, severity: note, at: metadata.name, message: no name yet,
+       check: "facts.infraID != 'x'"}
+)x",
+                        "  pools:\n  - {name: x, type: small}\n  - {name: w, type: huge}\n"
+                        "  - {name: z, type: huge}\n",
+                        "{}", &notes);
+  EXPECT_EQ(notes.text, "GPU2001 kept, GPU2001 left out, GPU2001 broken, GPU2002 left out, ");
+  EXPECT_EQ(made.codes, "GPU2001") << made.report;
 }
 
 TEST(Rule, FallsBackToTheItemWhenTheValueWasComputed) {

@@ -168,14 +168,14 @@ prepare() {
 prepare 'rack-a' \
   'vcenter.example.com' \
   '/dc1/vm/templates/rhcos-4.20-a100-rack-a' \
-  'ml-dc1-v7k2p-rhcos-dc1-rack-a' \
+  'ml-dc1-v7k2p-rhcos-rack-a' \
   'dc1' \
   '/dc1/datastore/vsan-a' \
   '/dc1/host/rack-a/Resources'
 prepare 'rack-b' \
   'vcenter.example.com' \
   '/dc1/vm/templates/rhcos-4.20-a100-rack-b' \
-  'ml-dc1-v7k2p-rhcos-dc1-rack-b' \
+  'ml-dc1-v7k2p-rhcos-rack-b' \
   'dc1' \
   '/dc1/datastore/vsan-b' \
   '/dc1/host/rack-b/Resources'
