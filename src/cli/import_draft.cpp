@@ -552,8 +552,9 @@ class Drafting {
       draft.fates[pair.object] = Fate::lost;
       for (imports::Difference& difference :
            imports::differences(wanted(last, pair), last.made[pair.made].body)) {
+        std::string reason = why_refused(pair.object, difference.path);
         draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
-                                difference.made, why_refused(pair.object, difference.path)});
+                                difference.made, std::move(reason)});
       }
     }
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
