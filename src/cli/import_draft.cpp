@@ -167,6 +167,14 @@ class Drafting {
     return cli::run(file_of(attempt.blueprint), request, context_.knowledge);
   }
 
+  // Without the value at a path, or, where it is missing, without what misses it.
+  Node without_or_parent(const Node& blueprint, const std::string& path) {
+    Node out = imports::without(blueprint, path, arena_);
+    const std::size_t last = path.rfind('.');
+    const bool missing = yaml::equal(out, blueprint) && path.find('.') != last;
+    return missing ? imports::without(blueprint, path.substr(0, last), arena_) : out;
+  }
+
   Attempt attempt(imports::Proposal proposal) {
     Attempt out;
     const schema::Schema& schema = *context_.platform.platform->blueprint;
@@ -180,7 +188,7 @@ class Drafting {
       for (const diag::Diagnostic& finding : out.result.sink.all()) {
         if (finding.severity == diag::Severity::error &&
             finding.path.find('.') != std::string::npos) {
-          mended = imports::without(mended, finding.path, arena_);
+          mended = without_or_parent(mended, finding.path);
         }
       }
       if (yaml::equal(mended, out.blueprint)) break;
