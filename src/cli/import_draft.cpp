@@ -1,6 +1,7 @@
 #include "cli/import_draft.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "base/text.hpp"
@@ -455,28 +456,38 @@ class Drafting {
     };
     for (Override& one : overrides) {
       overrides_.push_back(one);
-      if (!refused(one.object, "")) continue;
       std::vector<std::string> kept;
       Node patch = arena_.map(std::span<const yaml::Entry>());
-      // What a field replaces has to go before, and what a field needs may come after it.
-      std::vector<Leaf> leaves = leaves_of(one.patch);
-      std::stable_partition(leaves.begin(), leaves.end(),
-                            [](const Leaf& leaf) { return leaf.value.is_null(); });
-      for (std::size_t before = leaves.size() + 1; before > leaves.size();) {
-        before = leaves.size();
-        std::erase_if(leaves, [&](const Leaf& leaf) {
-          const std::string path = base::join(leaf.steps, ".");
-          const Node longer = with_leaf(patch, leaf.steps, leaf.value);
-          overrides_.back() = with_patch(one, longer);
-          if (refused(one.object, path)) return false;
+      // Takes a value, or of a map what is not refused.
+      const std::function<bool(const Leaf&)> take = [&](const Leaf& part) -> bool {
+        const std::string path = base::join(part.steps, ".");
+        const Node longer = with_leaf(patch, part.steps, part.value);
+        overrides_.back() = with_patch(one, longer);
+        if (!refused(one.object, path)) {
           refused_[one.object].erase(path);
           patch = longer;
-          kept.push_back(path);
+          for (const Leaf& leaf : leaves_of(part.value, part.steps)) {
+            kept.push_back(base::join(leaf.steps, "."));
+          }
           return true;
-        });
-        if (leaves.empty()) break;
-      }
-      if (leaves.empty()) {
+        }
+        if (!part.value.is_map() || part.value.size() == 0) return false;
+        refused_[one.object].erase(path);
+        std::vector<Leaf> parts;
+        for (const yaml::Entry& entry : part.value.entries()) {
+          parts.push_back({part.steps, entry.value});
+          parts.back().steps.emplace_back(entry.key.as_string());
+        }
+        // What a field replaces has to go before it, and what a field needs may come after it.
+        std::stable_partition(parts.begin(), parts.end(),
+                              [](const Leaf& leaf) { return leaf.value.is_null(); });
+        for (std::size_t before = parts.size() + 1; !parts.empty() && before > parts.size();) {
+          before = parts.size();
+          std::erase_if(parts, take);
+        }
+        return parts.empty();
+      };
+      if (take({{}, one.patch})) {
         refused_.erase(one.object);
       } else {
         refused_[one.object].erase("");
@@ -528,7 +539,7 @@ class Drafting {
     const auto found = refused_.find(object);
     if (found == refused_.end()) return {};
     for (const auto& [refused, reason] : found->second) {
-      if (path.starts_with(refused)) return reason;
+      if (path.starts_with(refused) || refused.starts_with(path)) return reason;
     }
     return {};
   }
