@@ -201,6 +201,12 @@ def foreign(gpuctl, case, tally):
         rendered = {}
         for _, document in objects(again):
             rendered.setdefault(title(document), []).append(document)
+            # A manifest may leave its namespace to whoever applies it; that a document has one is
+            # a difference like any other.
+            bare_name = {"kind": document.get("kind", ""),
+                         "metadata": {"name": document.get("metadata", {}).get("name", "")}}
+            if document.get("metadata", {}).get("namespace"):
+                rendered.setdefault(title(bare_name), []).append(document)
         excused = spelled_otherwise(case)
         used = set()
         for _, document in objects(case / "input"):
