@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "base/text.hpp"
+#include "cli/import_attempt.hpp"
 #include "imports/difference.hpp"
+#include "imports/patch.hpp"
 #include "imports/tidy.hpp"
-#include "render/overrides.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
@@ -17,58 +19,15 @@ namespace {
 using imports::Object;
 using yaml::Node;
 
-// A blueprint whose values break its schema in more places than this is not mended.
-constexpr int kMostRepairs = 40;
+// Additions that are refused are looked for one by one, but not for ever.
+constexpr std::size_t kMostAttempts = 400;
 // Layer of manifests whose place says none: after all that gpuctl renders.
 constexpr std::string_view kOwnLayer = "90-imported";
 
-// An override that brings a document back to its object.
-struct Override {
-  std::size_t object = 0;
-  Node item;  // {target, patch}; null: another one covers the object, too
-  Node patch;
-};
-
-// A manifest that is kept as it is.
-struct Manifest {
-  std::size_t object = 0;
-  std::string layer;
-  std::string path;  // relative to the blueprint
-  std::string text;
-};
-
-// One rendering of a proposal.
-struct Attempt {
-  imports::Proposal proposal;
-  Node blueprint;
-  Result result;
-  std::vector<imports::Made> made;
-  std::vector<std::size_t> document;  // of `made`: position in the rendered documents
-  std::vector<imports::Pair> pairs;
-  std::size_t score = 0;  // the lower, the more alike
-};
-
-// A regular expression for just this text.
-std::string exactly(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_';
-    if (!plain) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-std::string name_of(const Node& body) {
-  const std::string space(body.get({"metadata", "namespace"}).as_string());
-  return (space.empty() ? "" : space + "/") +
-         std::string(body.get({"metadata", "name"}).as_string());
-}
-
 class Drafting {
  public:
-  explicit Drafting(const ImportContext& context) : context_(context), arena_(context.arena) {}
+  explicit Drafting(const ImportContext& context)
+      : context_(context), arena_(context.arena), attempts_(context) {}
 
   Draft run() {
     Attempt best = choose();
@@ -76,10 +35,9 @@ class Drafting {
     draft.assumptions = best.proposal.assumptions;
     find_manifests(best, draft);
     find_overrides(best);
-    const std::size_t errors = best.result.sink.error_count();
-    Attempt last =
-        overrides_.empty() && manifests_.empty() ? std::move(best) : attempt(best.proposal);
-    if (last.result.sink.error_count() > errors) last = without_refused(last.proposal, errors);
+    const std::size_t errors = best.errors();
+    Attempt last = additions_.empty() ? std::move(best) : attempts_.make(best.proposal, additions_);
+    if (last.errors() > errors) last = without_refused(last.proposal, errors);
     finish(last, draft);
     return draft;
   }
@@ -88,237 +46,18 @@ class Drafting {
   // The attempt with the fewest differences, over all releases that come into question.
   Attempt choose() {
     const std::string newest = context_.releases.empty() ? "" : context_.releases.back();
-    imports::Proposal first = propose(newest);
-    if (context_.releases.size() < 2) return attempt(std::move(first));
-    if (first.release != newest) return attempt(propose(first.release));
-    std::optional<Attempt> best;
-    for (auto release = context_.releases.rbegin(); release != context_.releases.rend();
+    imports::Proposal first = attempts_.propose(newest);
+    if (context_.releases.size() > 1 && first.release != newest) {
+      first = attempts_.propose(first.release);
+    }
+    Attempt best = attempts_.make(first, {});
+    if (context_.releases.size() < 2 || first.release != newest) return best;
+    for (auto release = context_.releases.rbegin() + 1; release != context_.releases.rend();
          ++release) {
-      Attempt next = attempt(propose(*release));
-      if (!best || next.score < best->score) best = std::move(next);
+      Attempt next = attempts_.make(attempts_.propose(*release), {});
+      if (next.score < best.score) best = std::move(next);
     }
-    return std::move(*best);
-  }
-
-  imports::Proposal propose(const std::string& release) {
-    std::vector<Node> documents;
-    for (const Object& object : context_.objects) documents.push_back(read(object, release));
-    imports::Proposal proposal = context_.mapping.propose(arena_.list(documents), release, arena_);
-    if (proposal.release.empty()) proposal.release = release;
-    return proposal;
-  }
-
-  Node read(const Object& object, const std::string& release) {
-    return imports::read(object, release, *context_.platform.documents, context_.sources, arena_);
-  }
-
-  std::optional<imports::LeftOut> left_out(const Object& object,
-                                           const imports::Proposal& proposal) {
-    return context_.mapping.left_out(read(object, proposal.release), proposal, arena_);
-  }
-
-  Node with_additions(const Node& blueprint) {
-    yaml::MapBuilder spec(blueprint.get("spec"));
-    std::vector<Node> items;
-    for (const Override& one : overrides_) items.push_back(one.item);
-    if (!items.empty()) spec.set(arena_, "overrides", arena_.list(items));
-    items.clear();
-    for (const Manifest& manifest : manifests_) {
-      yaml::MapBuilder item;
-      item.set(arena_, "layer", arena_.string(manifest.layer));
-      item.set(arena_, "path", arena_.string(manifest.path));
-      items.push_back(item.build(arena_));
-    }
-    if (!items.empty()) spec.set(arena_, "extraManifests", arena_.list(items));
-    yaml::MapBuilder out(blueprint);
-    out.set(arena_, "spec", spec.build(arena_));
-    return out.build(arena_);
-  }
-
-  std::string name_in(const Node& blueprint) const {
-    const std::string name(blueprint.get({"metadata", "name"}).as_string());
-    return name.empty() ? "imported" : name;
-  }
-  std::string file_of(const Node& blueprint) const {
-    return context_.directory + name_in(blueprint) + ".yaml";
-  }
-
-  std::map<std::string, std::string> files_of(const Attempt& attempt) const {
-    std::map<std::string, std::string> files;
-    const std::string file = file_of(attempt.blueprint);
-    files[file] = yaml::emit(attempt.blueprint);
-    if (attempt.proposal.facts.size() != 0) {
-      yaml::MapBuilder facts;
-      facts.set(arena_, "apiVersion", attempt.blueprint.get("apiVersion"));
-      facts.set(arena_, "kind", arena_.string("Facts"));
-      facts.set(arena_, "metadata", attempt.blueprint.get("metadata"));
-      facts.set(arena_, "spec", attempt.proposal.facts);
-      files[facts_beside(file)] = yaml::emit(facts.build(arena_));
-    }
-    for (const Manifest& manifest : manifests_) {
-      files[context_.directory + manifest.path] = manifest.text;
-    }
-    return files;
-  }
-
-  Result render(const Attempt& attempt) const {
-    Request request;
-    request.given = files_of(attempt);
-    request.despite_rules = true;
-    return cli::run(file_of(attempt.blueprint), request, context_.knowledge);
-  }
-
-  // Without the value at a path, or, where it is missing, without what misses it.
-  Node without_or_parent(const Node& blueprint, const std::string& path) {
-    Node out = imports::without(blueprint, path, arena_);
-    const std::size_t last = path.rfind('.');
-    const bool missing = yaml::equal(out, blueprint) && path.find('.') != last;
-    return missing ? imports::without(blueprint, path.substr(0, last), arena_) : out;
-  }
-
-  Attempt attempt(imports::Proposal proposal) {
-    Attempt out;
-    const schema::Schema& schema = *context_.platform.platform->blueprint;
-    out.blueprint = with_additions(imports::without_defaults(schema, proposal.blueprint, arena_));
-    out.proposal = std::move(proposal);
-    out.result = render(out);
-    // Values that the manifests have and a blueprint cannot: without them the rest can be rendered,
-    // and the comparison shows what they were.
-    for (int i = 0; i < kMostRepairs && !out.result.blueprint; ++i) {
-      Node mended = out.blueprint;
-      for (const diag::Diagnostic& finding : out.result.sink.all()) {
-        if (finding.severity == diag::Severity::error &&
-            finding.path.find('.') != std::string::npos) {
-          mended = without_or_parent(mended, finding.path);
-        }
-      }
-      if (yaml::equal(mended, out.blueprint)) break;
-      out.blueprint = mended;
-      out.result = render(out);
-    }
-    compare(out);
-    return out;
-  }
-
-  // What somebody in the cluster writes into the object, unless the blueprint has it, too.
-  std::vector<imports::Ignored> ignored_in(const Attempt& attempt, const imports::Pair& pair) {
-    const Object& object = context_.objects[pair.object];
-    std::vector<imports::Ignored> out =
-        context_.mapping.ignored(read(object, attempt.proposal.release), attempt.proposal, arena_);
-    std::erase_if(out, [&](const imports::Ignored& ignored) {
-      return yaml::equal(imports::without(object.written, ignored.path, arena_), object.written) ||
-             !yaml::equal(imports::without(attempt.made[pair.made].body, ignored.path, arena_),
-                          attempt.made[pair.made].body);
-    });
-    return out;
-  }
-
-  // An object without what the document leaves to a secret.
-  Node without_secrets(const Attempt& attempt, const imports::Pair& pair) {
-    Node out = context_.objects[pair.object].written;
-    const std::size_t document = attempt.document[pair.made];
-    for (const std::string& secret :
-         render::secret_paths(attempt.result.rendered.documents[document])) {
-      out = imports::without_field(out, secret, arena_);
-    }
-    return out;
-  }
-
-  // The name by which a document finds its object: rows may know which it is (`found.pairs`).
-  static std::string name_to_pair(const imports::Proposal& proposal, const schema::KindRef& kind,
-                                  std::string name) {
-    for (const Node& pair : proposal.found.get("pairs").items()) {
-      if (pair.get("kind").as_string() == kind.kind && pair.get("document").as_string() == name) {
-        return std::string(pair.get("object").as_string());
-      }
-    }
-    return name;
-  }
-
-  // An object as far as a committed document can, and need, be like it.
-  Node wanted(const Attempt& attempt, const imports::Pair& pair) {
-    Node out = without_secrets(attempt, pair);
-    for (const imports::Ignored& ignored : ignored_in(attempt, pair)) {
-      out = imports::without(out, ignored.path, arena_);
-    }
-    return out;
-  }
-
-  void compare(Attempt& attempt) {
-    const std::vector<render::Document>& documents = attempt.result.rendered.documents;
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-      const render::Document& document = documents[i];
-      imports::Made made;
-      made.kind = document.raw ? document.schema_of : schema::KindRef::of(document.body);
-      if (made.kind.empty()) continue;
-      made.name = name_to_pair(attempt.proposal, made.kind, name_of(document.body));
-      made.body = document.body;
-      made.only_by_name = document.made_by != nullptr && document.made_by->index;
-      if (document.kind != nullptr) made.identity = document.kind->row.get("identity").as_string();
-      attempt.made.push_back(std::move(made));
-      attempt.document.push_back(i);
-    }
-    attempt.pairs = imports::pair_up(context_.objects, attempt.made, [&](std::size_t object) {
-      return left_out(context_.objects[object], attempt.proposal).has_value();
-    });
-    // Documents of others leave much to the defaults of their readers, which says nothing of a
-    // release: what they say counts, and which documents are just alike.
-    constexpr std::size_t kMissing = 20'000;
-    constexpr std::size_t kUnlike = 5'000;
-    constexpr std::size_t kOther = 1'000;
-    attempt.score = (context_.objects.size() - attempt.pairs.size()) * kMissing;
-    for (const diag::Diagnostic& finding : attempt.result.sink.all()) {
-      if (finding.severity == diag::Severity::error) attempt.score += kUnlike;
-      if (finding.severity == diag::Severity::warning) ++attempt.score;
-    }
-    for (const imports::Pair& pair : attempt.pairs) {
-      if (alike(attempt, pair)) continue;
-      attempt.score += kUnlike;
-      for (const imports::Difference& difference :
-           imports::differences(wanted(attempt, pair), attempt.made[pair.made].body)) {
-        if (!difference.wanted.is_null()) attempt.score += kOther;
-      }
-    }
-  }
-
-  Node completed(const Attempt& attempt, const Node& document) {
-    return imports::completed(document, attempt.proposal.release, *context_.platform.documents,
-                              context_.sources, arena_);
-  }
-
-  // True when both are the same, or are read alike.
-  bool alike(const Attempt& attempt, const Node& wanted, const Node& made) {
-    return imports::differences(wanted, made).empty() ||
-           imports::differences(completed(attempt, wanted), completed(attempt, made)).empty();
-  }
-  bool alike(const Attempt& attempt, const imports::Pair& pair) {
-    return alike(attempt, wanted(attempt, pair), attempt.made[pair.made].body);
-  }
-
-  // What makes a document like its object: only what its reader would see, if that is enough.
-  Node patch_of(const Attempt& attempt, const imports::Pair& pair) {
-    const Node object = wanted(attempt, pair);
-    const Node& body = attempt.made[pair.made].body;
-    const Node needed = with_namespace(
-        imports::patch_between(completed(attempt, object), completed(attempt, body), arena_));
-    if (alike(attempt, object, render::merge_patch(body, needed, arena_))) return needed;
-    return with_namespace(imports::patch_between(object, body, arena_));
-  }
-
-  // A manifest without a namespace takes the one of whoever applies it; in Git it has to have one.
-  Node with_namespace(const Node& patch) {
-    const Node metadata = patch.get("metadata");
-    const Node* space = metadata.find("namespace");
-    if (space == nullptr || !space->is_null()) return patch;
-    yaml::MapBuilder kept(metadata);
-    kept.remove("namespace");
-    yaml::MapBuilder out(patch);
-    if (kept.empty()) {
-      out.remove("metadata");
-    } else {
-      out.set(arena_, "metadata", kept.build(arena_));
-    }
-    return out.build(arena_);
+    return best;
   }
 
   // Objects without a document become manifests, unless there is a reason to leave them out.
@@ -330,7 +69,7 @@ class Drafting {
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
       if (paired.contains(i)) continue;
       const Object& object = context_.objects[i];
-      if (const auto left = left_out(object, attempt.proposal)) {
+      if (const auto left = attempts_.left_out(object, attempt.proposal)) {
         if (left->lost) {
           draft.losses.push_back({i, "", object.written, Node(), left->because});
         } else {
@@ -358,7 +97,7 @@ class Drafting {
       while (!names.insert(manifest.path).second) manifest.path += "-again";
       manifest.path += ".yaml";
       manifest.text = yaml::emit(object.written);
-      manifests_.push_back(std::move(manifest));
+      additions_.manifests.push_back(std::move(manifest));
     }
   }
 
@@ -383,16 +122,15 @@ class Drafting {
     std::vector<Patched> all;
     for (const imports::Pair& pair : attempt.pairs) {
       const imports::Made& made = attempt.made[pair.made];
-      if (made.only_by_name || alike(attempt, pair)) continue;
-      const Node patch = patch_of(attempt, pair);
-      if (patch.size() == 0) continue;
-      all.push_back({pair, patch, &attempt.result.rendered.documents[attempt.document[pair.made]]});
+      if (made.only_by_name || attempts_.alike(attempt, pair)) continue;
+      const Node patch = attempts_.patch(attempt, pair);
+      if (patch.size() != 0) all.push_back({pair, patch, &attempt.document_of(pair)});
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Patched& one = all[i];
       const imports::Made& made = attempt.made[one.pair.made];
       yaml::MapBuilder target;
-      target.set(arena_, "kind", arena_.string(exactly(made.kind.kind)));
+      target.set(arena_, "kind", arena_.string(imports::exactly(made.kind.kind)));
       // One override for all documents of a kind in a pool, when they differ in the same way.
       const auto of_pool = [&](const render::Document& other) {
         return other.pool == one.document->pool &&
@@ -411,42 +149,45 @@ class Drafting {
       }
       const bool whole_pool = !one.document->pool.empty() && in_pool > 1 && same == in_pool;
       if (whole_pool && !first) {
-        overrides_.push_back({one.pair.object, Node(), one.patch});
+        additions_.overrides.push_back({one.pair.object, Node(), one.patch});
         continue;
       }
       if (whole_pool) {
-        target.set(arena_, "pool", arena_.string(exactly(one.document->pool)));
+        target.set(arena_, "pool", arena_.string(imports::exactly(one.document->pool)));
       } else {
         const Node metadata = one.document->body.get("metadata");
         if (const Node space = metadata.get("namespace"); space.is_string()) {
-          target.set(arena_, "namespace", arena_.string(exactly(space.as_string())));
+          target.set(arena_, "namespace", arena_.string(imports::exactly(space.as_string())));
         }
-        target.set(arena_, "name", arena_.string(exactly(metadata.get("name").as_string())));
+        target.set(arena_, "name",
+                   arena_.string(imports::exactly(metadata.get("name").as_string())));
       }
       yaml::MapBuilder item;
       item.set(arena_, "target", target.build(arena_));
       item.set(arena_, "patch", one.patch);
-      overrides_.push_back({one.pair.object, item.build(arena_), one.patch});
+      additions_.overrides.push_back({one.pair.object, item.build(arena_), one.patch});
     }
     // Objects that another's override covers have none of their own.
-    for (const Override& one : overrides_) {
-      for (const Leaf& leaf : leaves_of(one.patch)) {
+    for (const Override& one : additions_.overrides) {
+      for (const imports::Leaf& leaf : imports::leaves_of(one.patch)) {
         by_object_[one.object].push_back(base::join(leaf.steps, "."));
       }
     }
-    std::erase_if(overrides_, [](const Override& one) { return one.item.is_null(); });
+    std::erase_if(additions_.overrides, [](const Override& one) { return one.item.is_null(); });
   }
 
   // Some of the additions make gpuctl refuse a document. Adds them one by one, and of an override
   // what is not refused.
   Attempt without_refused(const imports::Proposal& proposal, std::size_t errors) {
-    std::vector<Override> overrides = std::move(overrides_);
-    std::vector<Manifest> manifests = std::move(manifests_);
-    overrides_.clear();
-    manifests_.clear();
+    const Additions all = std::exchange(additions_, {});
+    std::size_t attempts = 0;
     const auto refused = [&](std::size_t object, const std::string& path) -> bool {
-      const Attempt next = attempt(proposal);
-      if (next.result.sink.error_count() <= errors) return false;
+      if (++attempts > kMostAttempts) {
+        refused_[object][path] = "too many values are refused to find those that are not";
+        return true;
+      }
+      const Attempt next = attempts_.make(proposal, additions_);
+      if (next.errors() <= errors) return false;
       for (const diag::Diagnostic& finding : next.result.sink.all()) {
         if (finding.severity != diag::Severity::error) continue;
         refused_[object][path] = "gpuctl refuses it: " + finding.message;
@@ -454,77 +195,51 @@ class Drafting {
       }
       return true;
     };
-    for (Override& one : overrides) {
-      overrides_.push_back(one);
+    for (const Override& one : all.overrides) {
+      additions_.overrides.push_back(one);
       std::vector<std::string> kept;
       Node patch = arena_.map(std::span<const yaml::Entry>());
-      // Takes a value, or of a map what is not refused.
-      const std::function<bool(const Leaf&)> take = [&](const Leaf& part) -> bool {
+      // Takes a value, or of a map what is not refused. True when all of it was taken.
+      const std::function<bool(const imports::Leaf&)> take = [&](const imports::Leaf& part) {
         const std::string path = base::join(part.steps, ".");
-        const Node longer = with_leaf(patch, part.steps, part.value);
-        overrides_.back() = with_patch(one, longer);
+        const Node longer = imports::with_leaf(patch, part.steps, part.value, arena_);
+        additions_.overrides.back() = with_patch(one, longer);
         if (!refused(one.object, path)) {
           refused_[one.object].erase(path);
           patch = longer;
-          for (const Leaf& leaf : leaves_of(part.value, part.steps)) {
-            kept.push_back(base::join(leaf.steps, "."));
+          for (const imports::Leaf& leaf : imports::leaves_of(part.value)) {
+            std::vector<std::string> steps = part.steps;
+            steps.insert(steps.end(), leaf.steps.begin(), leaf.steps.end());
+            kept.push_back(base::join(steps, "."));
           }
           return true;
         }
         if (!part.value.is_map() || part.value.size() == 0) return false;
         refused_[one.object].erase(path);
-        std::vector<Leaf> parts;
+        std::vector<imports::Leaf> parts;
         for (const yaml::Entry& entry : part.value.entries()) {
           parts.push_back({part.steps, entry.value});
           parts.back().steps.emplace_back(entry.key.as_string());
         }
         // What a field replaces has to go before it, and what a field needs may come after it.
         std::stable_partition(parts.begin(), parts.end(),
-                              [](const Leaf& leaf) { return leaf.value.is_null(); });
+                              [](const imports::Leaf& leaf) { return leaf.value.is_null(); });
         for (std::size_t before = parts.size() + 1; !parts.empty() && before > parts.size();) {
           before = parts.size();
           std::erase_if(parts, take);
         }
         return parts.empty();
       };
-      if (take({{}, one.patch})) {
-        refused_.erase(one.object);
-      } else {
-        refused_[one.object].erase("");
-      }
-      overrides_.back() = with_patch(one, patch);
-      if (kept.empty()) overrides_.pop_back();
+      if (take({{}, one.patch})) refused_.erase(one.object);
+      additions_.overrides.back() = with_patch(one, patch);
+      if (kept.empty()) additions_.overrides.pop_back();
       by_object_[one.object] = kept;
     }
-    for (Manifest& one : manifests) {
-      manifests_.push_back(std::move(one));
-      if (refused(manifests_.back().object, "")) manifests_.pop_back();
+    for (const Manifest& one : all.manifests) {
+      additions_.manifests.push_back(one);
+      if (refused(one.object, "")) additions_.manifests.pop_back();
     }
-    return attempt(proposal);
-  }
-
-  // A value in a merge patch.
-  struct Leaf {
-    std::vector<std::string> steps;
-    Node value;
-  };
-
-  static std::vector<Leaf> leaves_of(const Node& patch, std::vector<std::string> steps = {}) {
-    if (!patch.is_map() || patch.size() == 0) return {{std::move(steps), patch}};
-    std::vector<Leaf> out;
-    for (const yaml::Entry& entry : patch.entries()) {
-      std::vector<std::string> next = steps;
-      next.emplace_back(entry.key.as_string());
-      for (Leaf& leaf : leaves_of(entry.value, std::move(next))) out.push_back(std::move(leaf));
-    }
-    return out;
-  }
-
-  Node with_leaf(const Node& patch, std::span<const std::string> steps, const Node& value) {
-    if (steps.empty()) return value;
-    yaml::MapBuilder out(patch);
-    out.set(arena_, steps.front(), with_leaf(patch.get(steps.front()), steps.subspan(1), value));
-    return out.build(arena_);
+    return attempts_.make(proposal, additions_);
   }
 
   Override with_patch(const Override& one, const Node& patch) {
@@ -546,20 +261,20 @@ class Drafting {
 
   void finish(Attempt& last, Draft& draft) {
     std::set<std::size_t> manifests;
-    for (const Manifest& manifest : manifests_) manifests.insert(manifest.object);
+    for (const Manifest& manifest : additions_.manifests) manifests.insert(manifest.object);
     std::set<std::size_t> used;
     std::vector<bool> paired(context_.objects.size(), false);
     for (const imports::Pair& pair : last.pairs) {
       used.insert(last.document[pair.made]);
       paired[pair.object] = true;
-      for (const imports::Ignored& ignored : ignored_in(last, pair)) {
+      for (const imports::Ignored& ignored : attempts_.ignored(last, pair)) {
         draft.ignored["`" + ignored.path + "`: " + ignored.because].push_back(pair.object);
       }
       const Object& object = context_.objects[pair.object];
-      const bool references =
-          object.secrets_dropped || !yaml::equal(without_secrets(last, pair), object.written);
+      const bool references = object.secrets_dropped ||
+                              !yaml::equal(attempts_.without_secrets(last, pair), object.written);
       if (references) draft.secrets.insert(pair.object);
-      if (alike(last, pair)) {
+      if (attempts_.alike(last, pair)) {
         const auto patched = by_object_.find(pair.object);
         const bool overridden = patched != by_object_.end() && !refused_.contains(pair.object);
         draft.fates[pair.object] = manifests.contains(pair.object) ? Fate::manifest
@@ -570,7 +285,7 @@ class Drafting {
       }
       draft.fates[pair.object] = Fate::lost;
       for (imports::Difference& difference :
-           imports::differences(wanted(last, pair), last.made[pair.made].body)) {
+           imports::differences(attempts_.wanted(last, pair), last.made[pair.made].body)) {
         std::string reason = why_refused(pair.object, difference.path);
         draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
                                 difference.made, std::move(reason)});
@@ -599,17 +314,17 @@ class Drafting {
       return yaml::equal(steps, last.blueprint);
     };
     std::erase_if(draft.assumptions, gone);
-    draft.blueprint_file = file_of(last.blueprint);
-    draft.files = files_of(last);
+    draft.blueprint_file = last.result.blueprint_file;
+    draft.files = std::move(last.files);
     draft.trial = std::move(last.result);
   }
 
   const ImportContext& context_;
   yaml::Arena& arena_;
-  std::vector<Override> overrides_;
-  std::vector<Manifest> manifests_;
+  Attempts attempts_;
+  Additions additions_;
   std::map<std::size_t, std::vector<std::string>> by_object_;
-  // By the path of what was refused; "": all of the object.
+  // By object, and by the path of what was refused; "": all of it.
   std::map<std::size_t, std::map<std::string, std::string>> refused_;
 };
 

@@ -57,6 +57,14 @@ std::string Sources::without_hidden(FileId file, std::size_t offset, std::string
   return out;
 }
 
+bool Sources::is_hidden(Origin origin) const {
+  const Span* found = owns(origin) ? span(origin) : nullptr;
+  return found != nullptr && std::any_of(hidden_.begin(), hidden_.end(), [&](const Span& hidden) {
+           return hidden.file == found->file && hidden.begin < found->end &&
+                  found->begin < hidden.end;
+         });
+}
+
 const Span* Sources::span(Origin origin) const {
   if (origin == kNoOrigin) return nullptr;
   const std::uint32_t index = origin - 1;

@@ -66,6 +66,9 @@ class Sources {
   /// `line`, which begins at byte `offset` of the file, with `*` for each hidden byte.
   std::string without_hidden(FileId file, std::size_t offset, std::string_view line) const;
 
+  /// True when some of what an origin covers is hidden.
+  bool is_hidden(Origin origin) const;
+
   /// The span of an origin, or nullptr when it is unknown.
   const Span* span(Origin origin) const;
   std::string_view file_name(FileId file) const;

@@ -1,0 +1,93 @@
+// One rendering of a blueprint that an import proposes, and how it compares with the manifests.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/import_draft.hpp"
+
+namespace gpuctl::cli {
+
+/// An override that brings a document back to its object.
+struct Override {
+  std::size_t object = 0;
+  yaml::Node item;  // {target, patch}; null: another one covers the object, too
+  yaml::Node patch;
+};
+
+/// A manifest that is kept as it is.
+struct Manifest {
+  std::size_t object = 0;
+  std::string layer;
+  std::string path;  // relative to the blueprint
+  std::string text;
+};
+
+/// What a blueprint has besides what the rows proposed.
+struct Additions {
+  std::vector<Override> overrides;
+  std::vector<Manifest> manifests;
+
+  bool empty() const { return overrides.empty() && manifests.empty(); }
+};
+
+/// One rendering of a proposal.
+struct Attempt {
+  imports::Proposal proposal;
+  yaml::Node blueprint;
+  std::map<std::string, std::string> files;  // as Draft has them
+  Result result;
+  std::vector<imports::Made> made;
+  std::vector<std::size_t> document;  // of `made`: position in the rendered documents
+  std::vector<imports::Pair> pairs;
+  std::size_t score = 0;  // the lower, the more alike
+
+  const render::Document& document_of(const imports::Pair& pair) const {
+    return result.rendered.documents[document[pair.made]];
+  }
+  std::size_t errors() const { return result.sink.error_count(); }
+};
+
+/// The name of the cluster in a blueprint.
+std::string name_in(const yaml::Node& blueprint);
+
+/// Renders proposals and compares them with the objects of an import.
+class Attempts {
+ public:
+  explicit Attempts(const ImportContext& context) : context_(context), arena_(context.arena) {}
+
+  /// What the rows make of the objects, read as a release reads them.
+  imports::Proposal propose(const std::string& release);
+  /// Renders and compares. Values that the schema of blueprints refuses are left out of it.
+  Attempt make(imports::Proposal proposal, const Additions& additions);
+
+  /// Why an object that nothing is rendered for needs no place.
+  std::optional<imports::LeftOut> left_out(const imports::Object& object,
+                                           const imports::Proposal& proposal);
+  /// What somebody in the cluster writes into the object, unless the blueprint has it, too.
+  std::vector<imports::Ignored> ignored(const Attempt& attempt, const imports::Pair& pair);
+  /// The object without what its document leaves to a secret.
+  yaml::Node without_secrets(const Attempt& attempt, const imports::Pair& pair);
+  /// The object as far as a committed document can, and need, be like it.
+  yaml::Node wanted(const Attempt& attempt, const imports::Pair& pair);
+  /// True when document and object are the same, or read alike.
+  bool alike(const Attempt& attempt, const imports::Pair& pair);
+  /// The merge patch that makes the document like its object: only what its reader would see, if
+  /// that is enough.
+  yaml::Node patch(const Attempt& attempt, const imports::Pair& pair);
+
+ private:
+  yaml::Node read(const imports::Object& object, const std::string& release);
+  yaml::Node completed(const Attempt& attempt, const yaml::Node& document);
+  bool alike(const Attempt& attempt, const yaml::Node& wanted, const yaml::Node& made);
+  yaml::Node with_additions(const yaml::Node& blueprint, const Additions& additions);
+  void render(Attempt& attempt, const Additions& additions);
+  void compare(Attempt& attempt);
+
+  const ImportContext& context_;
+  yaml::Arena& arena_;
+};
+
+}  // namespace gpuctl::cli

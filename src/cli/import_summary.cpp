@@ -1,0 +1,159 @@
+#include "cli/import_summary.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.hpp"
+#include "cli/codes.hpp"
+#include "cli/command.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+// Says what became of the manifests.
+class Summary {
+ public:
+  Summary(const Draft& draft, const std::vector<imports::Object>& objects,
+          const diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+      : draft_(draft), objects_(objects), sources_(sources), arena_(arena), sink_(sink) {}
+
+  void report() {
+    for (const Loss& loss : draft_.losses) lost(loss);
+    for (std::size_t i = 0; i < objects_.size(); ++i) object(i);
+    left_out();
+    for (const imports::Assumption& assumption : draft_.assumptions) {
+      sink_.note(kAssumed, diag::kNoOrigin, "`" + assumption.path + "` is assumed")
+          .note(assumption.because);
+    }
+  }
+
+ private:
+  // A value in one line, without secrets.
+  std::string shortened(const yaml::Node& value) const {
+    constexpr std::size_t kMostBytes = 120;
+    std::string text = yaml::emit_json(masked(value));
+    if (text.size() <= kMostBytes) return text;
+    std::size_t end = kMostBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    return text.substr(0, end) + "...";
+  }
+
+  yaml::Node masked(const yaml::Node& value) const {
+    if (value.is_list()) {
+      std::vector<yaml::Node> items;
+      for (const yaml::Node& item : value.items()) items.push_back(masked(item));
+      return arena_.list(items);
+    }
+    if (!value.is_map())
+      return sources_.is_hidden(value.origin()) ? yaml::Node::view("***") : value;
+    yaml::MapBuilder out;
+    for (const yaml::Entry& entry : value.entries()) out.set(entry.key, masked(entry.value));
+    return out.build(arena_);
+  }
+
+  std::string title(std::size_t index) const {
+    const imports::Object& object = objects_[index];
+    return object.kind.kind + (object.name.empty() ? "" : " " + object.name);
+  }
+
+  void lost(const Loss& loss) {
+    const imports::Object& object = objects_[loss.object];
+    const diag::Origin at = loss.wanted.origin();
+    const std::string where =
+        loss.path.empty() ? ""
+                          : "`" + shown(loss.path) + "` of `" + shown(title(loss.object)) + "`";
+    const bool added = !loss.path.empty() && loss.wanted.is_null();
+    diag::Diagnostic& warning =
+        sink_.warning(kLost, loss.path.empty() || at == diag::kNoOrigin ? object.at : at,
+                      loss.path.empty() ? "`" + shown(title(loss.object)) + "` is not taken over"
+                      : added           ? where + " is added by the blueprint"
+                                        : where + " is not taken over");
+    warning.path = loss.path;
+    warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
+    if (!loss.made.is_null()) warning.got(shortened(loss.made) + " from the blueprint");
+    if (!loss.path.empty() && !added) warning.expect(shortened(loss.wanted) + " as written");
+    if (!loss.because.empty()) warning.note(loss.because);
+  }
+
+  void object(std::size_t index) {
+    const imports::Object& object = objects_[index];
+    if (draft_.secrets.contains(index)) {
+      sink_
+          .warning(kSecretLeftOut, object.at,
+                   "the secrets in `" + shown(title(index)) + "` are not copied")
+          .suggest("the blueprint has references in their place: put the values where they point");
+    }
+    if (draft_.fates[index] == Fate::manifest) {
+      sink_.note(kKeptAsWritten, object.at,
+                 "`" + shown(title(index)) + "` becomes an extra manifest, as it is");
+    }
+    const auto overridden = draft_.overridden.find(index);
+    if (overridden != draft_.overridden.end()) {
+      sink_
+          .note(kKeptAsWritten, object.at,
+                "`" + shown(title(index)) + "` is brought back by an override")
+          .note("it sets " + base::join(overridden->second, ", "));
+    }
+  }
+
+  // One note for all documents with the same reason.
+  void left_out() {
+    std::map<std::string, std::vector<std::size_t>> by_reason;
+    for (const auto& [index, reason] : draft_.reasons) by_reason[reason].push_back(index);
+    for (const auto& [reason, indexes] : by_reason) {
+      note(indexes, indexes.size() == 1 ? " is only read" : " are only read", reason);
+    }
+    for (const auto& [reason, indexes] : draft_.ignored) {
+      note(indexes,
+           indexes.size() == 1 ? " has a field of a controller" : " have a field of a controller",
+           reason);
+    }
+  }
+
+  void note(const std::vector<std::size_t>& indexes, const std::string& what,
+            const std::string& reason) {
+    const std::string who = indexes.size() == 1 ? "`" + shown(title(indexes.front())) + "`"
+                                                : counted(indexes.size(), "document");
+    diag::Diagnostic& said = sink_.note(kLeftOut, objects_[indexes.front()].at, who + what);
+    said.note(reason);
+    for (std::size_t i = 1; i < indexes.size(); ++i) {
+      constexpr std::size_t kMostNamed = 8;
+      if (i == kMostNamed) {
+        said.note("and " + std::to_string(indexes.size() - i) + " more");
+        break;
+      }
+      said.note("also `" + shown(title(indexes[i])) + "` in " + shown(objects_[indexes[i]].file));
+    }
+  }
+
+  const Draft& draft_;
+  const std::vector<imports::Object>& objects_;
+  const diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+};
+
+}  // namespace
+
+void report_import(const Draft& draft, const std::vector<imports::Object>& objects,
+                   const diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+  Summary(draft, objects, sources, arena, sink).report();
+}
+
+std::string import_counts(const Draft& draft) {
+  const std::pair<Fate, const char*> kinds[] = {{Fate::equal, "as rendered"},
+                                                {Fate::overridden, "by an override"},
+                                                {Fate::manifest, "as written"},
+                                                {Fate::left_out, "only read"},
+                                                {Fate::lost, "not or not wholly taken over"}};
+  std::vector<std::string> parts;
+  for (const auto& [fate, text] : kinds) {
+    const auto count = std::count(draft.fates.begin(), draft.fates.end(), fate);
+    if (count != 0) parts.push_back(std::to_string(count) + " " + text);
+  }
+  return counted(draft.fates.size(), "document") + ": " + base::join(parts, ", ");
+}
+
+}  // namespace gpuctl::cli
