@@ -325,7 +325,7 @@ void add_layouts(CLI::App& command, MigOptions& options, bool required) {
 void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   CLI::App* mig = app.add_subcommand("mig", "Check, show and plan partitions of GPUs (MIG)");
   mig->require_subcommand(1);
-  mig->footer("Example:\n  gpuctl mig check --gpu A100-40GB --layout 3g.20gb:1,1g.5gb:4\n");
+  mig->footer("Example:\n  gpuctl mig check --gpu MODEL --layout 3g.20gb:1,1g.5gb:4\n");
 
   auto checked = std::make_shared<MigOptions>();
   CLI::App* check = add_command(*mig, "check", "Say whether layouts fit, and where", checked);
@@ -333,7 +333,7 @@ void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   check->footer(
       "Exit code 0: every layout is placeable, 1: one is not.\n\n"
       "Example:\n"
-      "  gpuctl mig check --gpu A100-40GB --layout 3g.20gb:1,2g.10gb:1,1g.5gb:1\n");
+      "  gpuctl mig check --gpu MODEL --layout 3g.20gb:1,2g.10gb:1,1g.5gb:1\n");
   check->callback(
       [checked, &global, &exit_code] { exit_code = run_check(*checked, global, false); });
 
@@ -342,8 +342,8 @@ void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   add_layouts(*show, *drawn, false);
   show->footer(
       "Example:\n"
-      "  gpuctl mig show --gpu A100-40GB --layout 3g.20gb:2\n"
-      "  gpuctl mig show --gpu A30\n");
+      "  gpuctl mig show --gpu MODEL --layout 3g.20gb:2\n"
+      "  gpuctl mig show --gpu MODEL\n");
   show->callback([drawn, &global, &exit_code] { exit_code = run_show(*drawn, global); });
 
   auto planned = std::make_shared<MigOptions>();
@@ -359,8 +359,8 @@ void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       ->type_name("PERCENT");
   plan->footer(
       "Example:\n"
-      "  gpuctl mig plan --gpu A100-40GB --demand 1g.5gb:10,3g.20gb:3\n"
-      "  gpuctl mig plan --gpu H100-80GB --demand 1g.10gb:40,2g.20gb:9 --per-node 8\n");
+      "  gpuctl mig plan --gpu MODEL --demand 1g.5gb:10,3g.20gb:3\n"
+      "  gpuctl mig plan --gpu MODEL --demand 1g.10gb:40,2g.20gb:9 --per-node 8\n");
   plan->callback([planned, &global, &exit_code] { exit_code = run_plan(*planned, global); });
 }
 
