@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/output_tree.hpp"
 #include "base/text.hpp"
@@ -135,6 +136,19 @@ void vote(const std::vector<yaml::Node>& documents, Knowledge& knowledge,
   }
 }
 
+// Says of what kinds these documents are.
+void told(const std::vector<Input>& inputs, diag::Diagnostic& error) {
+  std::set<std::string> kinds;
+  for (const Input& input : inputs) {
+    for (const yaml::Node& document : input.documents) {
+      if (document.get("kind").is_string()) kinds.emplace(document.get("kind").as_string());
+    }
+  }
+  if (kinds.empty()) return;
+  const std::vector<std::string> listed(kinds.begin(), kinds.end());
+  error.note("they are of these kinds: " + shown(base::join(listed, ", ")));
+}
+
 // The platform of the documents; empty after a diagnostic.
 std::string platform_of(const std::vector<Input>& inputs, Knowledge& knowledge, diag::Sink& sink) {
   std::map<std::string, std::size_t> votes;
@@ -152,8 +166,12 @@ std::string platform_of(const std::vector<Input>& inputs, Knowledge& knowledge, 
   for (const auto& [name, count] : votes) names.push_back(name);
   diag::Diagnostic& error = sink.error(
       kNothingToImport, diag::kNoOrigin,
-      best.empty() ? "none of these documents tells the platform of the cluster"
+      best.empty() ? "none of these documents tells a platform that gpuctl knows"
                    : "these documents belong to several platforms: " + base::join(names, ", "));
+  if (best.empty()) {
+    error.expect("documents of one of " + base::join(knowledge.names(), ", "));
+    told(inputs, error);
+  }
   error.suggest(best.empty() ? "give machine sets, an install-config or node pools as well, or say "
                                "`--platform`"
                              : "import one cluster at a time, or say `--platform`");
@@ -173,8 +191,10 @@ std::string shortened(const yaml::Node& value) {
 // Says what became of the manifests.
 class Summary {
  public:
-  Summary(const Draft& draft, const std::vector<imports::Object>& objects, diag::Sink& sink)
-      : draft_(draft), objects_(objects), sink_(sink) {}
+  /// `secrets`: may be nullptr.
+  Summary(const Draft& draft, const std::vector<imports::Object>& objects,
+          const plan::SecretPatterns* secrets, diag::Sources& sources, diag::Sink& sink)
+      : draft_(draft), objects_(objects), secrets_(secrets), sources_(sources), sink_(sink) {}
 
   void report() {
     for (const Loss& loss : draft_.losses) lost(loss);
@@ -207,9 +227,19 @@ class Summary {
     return object.kind.kind + (object.name.empty() ? "" : " " + object.name);
   }
 
+  // True when a value looks like a secret: nothing shows it then.
+  bool betrays(const yaml::Node& value) {
+    if (secrets_ == nullptr || value.is_null()) return false;
+    diag::Sink found;
+    secrets_->refuse({"", {{"value", yaml::emit(value)}}}, found);
+    return found.has_errors();
+  }
+
   void lost(const Loss& loss) {
     const imports::Object& object = objects_[loss.object];
-    const diag::Origin at = loss.wanted.origin();
+    const bool hidden = !loss.path.empty() && betrays(loss.wanted);
+    const diag::Origin at = hidden ? object.at : loss.wanted.origin();
+    if (hidden) sources_.hide(loss.wanted.origin());
     const std::string where =
         loss.path.empty() ? ""
                           : "`" + shown(loss.path) + "` of `" + shown(title(loss.object)) + "`";
@@ -221,18 +251,23 @@ class Summary {
                                         : where + " is not taken over");
     warning.path = loss.path;
     warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
+    if (hidden) warning.note("the value looks like a secret, and is not shown");
     if (!loss.made.is_null()) warning.got(shortened(loss.made) + " from the blueprint");
-    if (!loss.path.empty() && !added) warning.expect(shortened(loss.wanted) + " as written");
+    if (!loss.path.empty() && !added && !hidden) warning.expect(shortened(loss.wanted) + " as written");
     if (!loss.because.empty()) warning.note(loss.because);
   }
 
   void object(std::size_t index) {
     const imports::Object& object = objects_[index];
     if (draft_.secrets.contains(index)) {
-      sink_
-          .warning(kSecretLeftOut, object.at,
-                   "the secrets in `" + shown(title(index)) + "` are not copied")
-          .suggest("the blueprint has references in their place: put the values where they point");
+      diag::Diagnostic& warning =
+          sink_.warning(kSecretLeftOut, object.at,
+                        "the secrets in `" + shown(title(index)) + "` are not copied");
+      for (const std::string& path : object.urls) {
+        warning.note("`" + shown(path) + "`: the URL comes without its user and password");
+      }
+      warning.suggest(
+          "the blueprint has references in their place: put the values where they point");
     }
     if (draft_.fates[index] == Fate::manifest) {
       sink_.note(kKeptAsWritten, object.at,
@@ -279,6 +314,8 @@ class Summary {
 
   const Draft& draft_;
   const std::vector<imports::Object>& objects_;
+  const plan::SecretPatterns* secrets_;
+  diag::Sources& sources_;
   diag::Sink& sink_;
 };
 
@@ -362,6 +399,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
     imports::add_objects(input.file, input.documents, *platform->documents, sources, arena, objects,
                          unknown);
   }
+  imports::find_twins(objects);
   if (objects.empty()) {
     sink.error(kNothingToImport, diag::kNoOrigin, "there is no manifest in what was given");
     return give_up();
@@ -378,7 +416,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
                   (reader.others() == 1 ? "was" : "were") + " not read")
         .note("scripts and texts are no part of an import");
   }
-  Summary summary(draft, objects, sink);
+  Summary summary(draft, objects, platform->secrets.get().get(), sources, sink);
   summary.report();
   const bool lossy = sink.has_warnings();
   report.show(sink, sources);

@@ -8,6 +8,7 @@
 #include "imports/tidy.hpp"
 #include "render/overrides.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/path.hpp"
 
 namespace gpuctl::cli {
 
@@ -75,10 +76,11 @@ class Drafting {
     draft.assumptions = best.proposal.assumptions;
     find_manifests(best, draft);
     find_overrides(best);
-    const std::size_t errors = best.result.sink.error_count();
+    errors_ = best.result.sink.error_count();
+    for (const diag::Diagnostic& finding : best.result.sink.all()) known_.insert(finding.message);
     Attempt last =
         overrides_.empty() && manifests_.empty() ? std::move(best) : attempt(best.proposal);
-    if (last.result.sink.error_count() > errors) last = without_refused(last.proposal, errors);
+    if (last.result.sink.error_count() > errors_) last = without_refused(last.proposal);
     finish(last, draft);
     return draft;
   }
@@ -101,7 +103,9 @@ class Drafting {
 
   imports::Proposal propose(const std::string& release) {
     std::vector<Node> documents;
-    for (const Object& object : context_.objects) documents.push_back(read(object, release));
+    for (const Object& object : context_.objects) {
+      if (!object.twin) documents.push_back(read(object, release));
+    }
     imports::Proposal proposal = context_.mapping.propose(arena_.list(documents), release, arena_);
     if (proposal.release.empty()) proposal.release = release;
     return proposal;
@@ -178,10 +182,7 @@ class Drafting {
     for (int i = 0; i < kMostRepairs && !out.result.blueprint; ++i) {
       Node mended = out.blueprint;
       for (const diag::Diagnostic& finding : out.result.sink.all()) {
-        if (finding.severity == diag::Severity::error &&
-            finding.path.find('.') != std::string::npos) {
-          mended = imports::without(mended, finding.path, arena_);
-        }
+        if (finding.severity == diag::Severity::error) mended = mended_at(mended, finding.path);
       }
       if (yaml::equal(mended, out.blueprint)) break;
       out.blueprint = mended;
@@ -189,6 +190,16 @@ class Drafting {
     }
     compare(out);
     return out;
+  }
+
+  // The blueprint without a value, or, when just that is missing, without what misses it.
+  Node mended_at(const Node& blueprint, std::string path) {
+    while (path.find('.') != std::string::npos) {
+      const Node out = imports::without(blueprint, path, arena_);
+      if (!yaml::equal(out, blueprint)) return out;
+      path.erase(path.find_last_of(".["));
+    }
+    return blueprint;
   }
 
   // What somebody in the cluster writes into the object, unless the blueprint has it, too.
@@ -294,6 +305,17 @@ class Drafting {
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
       if (paired.contains(i)) continue;
       const Object& object = context_.objects[i];
+      if (object.twin) {
+        const Object& other = context_.objects[*object.twin];
+        if (yaml::equal(object.written, other.written)) {
+          draft.fates[i] = Fate::left_out;
+          draft.reasons[i] = "it is there twice, with the same content";
+        } else {
+          draft.losses.push_back({i, "", object.written, Node(),
+                                  "`" + other.file + "` says it in another way, and that counts"});
+        }
+        continue;
+      }
       if (const auto left = left_out(object, attempt.proposal)) {
         if (left->lost) {
           draft.losses.push_back({i, "", object.written, Node(), left->because});
@@ -402,40 +424,46 @@ class Drafting {
 
   // Some of the additions make gpuctl refuse a document. Adds them one by one, and of an override
   // what is not refused.
-  Attempt without_refused(const imports::Proposal& proposal, std::size_t errors) {
+  Attempt without_refused(const imports::Proposal& proposal) {
     std::vector<Override> overrides = std::move(overrides_);
     std::vector<Manifest> manifests = std::move(manifests_);
     overrides_.clear();
     manifests_.clear();
-    const auto refused = [&](std::size_t object) -> bool {
+    // `path`: of the one value that was tried, or empty.
+    const auto refused = [&](std::size_t object, const std::string& path) -> bool {
       const Attempt next = attempt(proposal);
-      if (next.result.sink.error_count() <= errors) return false;
+      if (next.result.sink.error_count() <= errors_) return false;
+      std::string why;
       for (const diag::Diagnostic& finding : next.result.sink.all()) {
         if (finding.severity != diag::Severity::error) continue;
-        refused_[object] = "gpuctl refuses it: " + finding.message;
-        break;
+        const bool fresh = !known_.contains(finding.message);
+        if (why.empty() || fresh) why = finding.message;
+        if (fresh) break;
       }
+      refused_[object].push_back({path, "gpuctl refuses it: " + why});
       return true;
     };
     for (Override& one : overrides) {
       overrides_.push_back(one);
-      if (!refused(one.object)) continue;
+      if (!refused(one.object, {})) continue;
       std::vector<std::string> kept;
       Node patch = arena_.map(std::span<const yaml::Entry>());
       for (const Leaf& leaf : leaves_of(one.patch)) {
         const Node longer = with_leaf(patch, leaf.steps, leaf.value);
         overrides_.back() = with_patch(one, longer);
-        if (refused(one.object)) continue;
+        if (refused(one.object, path_of(leaf))) continue;
         patch = longer;
         kept.push_back(base::join(leaf.steps, "."));
       }
       overrides_.back() = with_patch(one, patch);
       if (kept.empty()) overrides_.pop_back();
+      // What each of its values is refused for says more than the first refusal of all.
+      if (refused_[one.object].size() > 1) refused_[one.object].erase(refused_[one.object].begin());
       by_object_[one.object] = kept;
     }
     for (Manifest& one : manifests) {
       manifests_.push_back(std::move(one));
-      if (refused(manifests_.back().object)) manifests_.pop_back();
+      if (refused(manifests_.back().object, {})) manifests_.pop_back();
     }
     return attempt(proposal);
   }
@@ -445,6 +473,13 @@ class Drafting {
     std::vector<std::string> steps;
     Node value;
   };
+
+  // As imports::differences() writes it.
+  static std::string path_of(const Leaf& leaf) {
+    std::string out;
+    for (const std::string& step : leaf.steps) out += yaml::key_step(step);
+    return out.starts_with('.') ? out.substr(1) : out;
+  }
 
   static std::vector<Leaf> leaves_of(const Node& patch, std::vector<std::string> steps = {}) {
     if (!patch.is_map() || patch.size() == 0) return {{std::move(steps), patch}};
@@ -471,9 +506,33 @@ class Drafting {
     return {one.object, item.build(arena_), patch};
   }
 
-  std::string why_refused(std::size_t object) const {
+  // Why the value at a path of an object, or all of it, was refused; empty when it was not.
+  std::string why_refused(std::size_t object, const std::string& path) const {
     const auto found = refused_.find(object);
-    return found == refused_.end() ? std::string() : found->second;
+    if (found == refused_.end()) return {};
+    for (const Refusal& refusal : found->second) {
+      if (path.starts_with(refusal.path) || refusal.path.starts_with(path)) return refusal.why;
+    }
+    return {};
+  }
+
+  // The places in which object and document differ. What only the blueprint says is none when it is
+  // what a reader fills in.
+  std::vector<imports::Difference> remaining(const Attempt& attempt, const imports::Pair& pair) {
+    const Node object = wanted(attempt, pair);
+    const Node& body = attempt.made[pair.made].body;
+    std::vector<imports::Difference> out = imports::differences(object, body);
+    const std::vector<imports::Difference> read =
+        imports::differences(completed(attempt, object), completed(attempt, body));
+    const auto filled_in = [&](const imports::Difference& difference) {
+      return difference.wanted.is_null() &&
+             std::none_of(read.begin(), read.end(), [&](const imports::Difference& other) {
+               return other.path.starts_with(difference.path) ||
+                      difference.path.starts_with(other.path);
+             });
+    };
+    if (!std::all_of(out.begin(), out.end(), filled_in)) std::erase_if(out, filled_in);
+    return out;
   }
 
   void finish(Attempt& last, Draft& draft) {
@@ -501,10 +560,9 @@ class Drafting {
         continue;
       }
       draft.fates[pair.object] = Fate::lost;
-      for (imports::Difference& difference :
-           imports::differences(wanted(last, pair), last.made[pair.made].body)) {
-        draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
-                                difference.made, why_refused(pair.object)});
+      for (const imports::Difference& difference : remaining(last, pair)) {
+        draft.losses.push_back({pair.object, difference.path, difference.wanted, difference.made,
+                                why_refused(pair.object, difference.path)});
       }
     }
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
@@ -515,7 +573,7 @@ class Drafting {
       draft.losses.push_back({i, "", context_.objects[i].written, Node(),
                               last.result.rendered.documents.empty()
                                   ? "the blueprint cannot be rendered yet"
-                                  : why_refused(i)});
+                                  : why_refused(i, {})});
     }
     const std::vector<render::Document>& documents = last.result.rendered.documents;
     for (std::size_t i = 0; i < documents.size(); ++i) {
@@ -540,7 +598,14 @@ class Drafting {
   std::vector<Override> overrides_;
   std::vector<Manifest> manifests_;
   std::map<std::size_t, std::vector<std::string>> by_object_;
-  std::map<std::size_t, std::string> refused_;
+  struct Refusal {
+    std::string path;  // empty: the whole object
+    std::string why;
+  };
+  std::map<std::size_t, std::vector<Refusal>> refused_;
+  // Of the proposal without additions.
+  std::size_t errors_ = 0;
+  std::set<std::string> known_;
 };
 
 }  // namespace
