@@ -298,8 +298,9 @@ class Summary {
 
   void note(const std::vector<std::size_t>& indexes, const std::string& what,
             const std::string& reason) {
-    const std::string who = indexes.size() == 1 ? "`" + shown(title(indexes.front())) + "`"
-                                                : counted(indexes.size(), "document");
+    const std::string who =
+        "`" + shown(title(indexes.front())) + "`" +
+        (indexes.size() == 1 ? "" : " and " + std::to_string(indexes.size() - 1) + " more");
     diag::Diagnostic& said = sink_.note(kLeftOut, objects_[indexes.front()].at, who + what);
     said.note(reason);
     for (std::size_t i = 1; i < indexes.size(); ++i) {

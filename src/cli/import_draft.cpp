@@ -312,7 +312,7 @@ class Drafting {
           draft.reasons[i] = "it is there twice, with the same content";
         } else {
           draft.losses.push_back({i, "", object.written, Node(),
-                                  "`" + other.file + "` says it in another way, and that counts"});
+                                  "`" + place_of(other) + "` says it in another way, and that counts"});
         }
         continue;
       }
@@ -346,6 +346,13 @@ class Drafting {
       manifest.text = yaml::emit(object.written);
       manifests_.push_back(std::move(manifest));
     }
+  }
+
+  std::string place_of(const Object& object) const {
+    const diag::Span* span = context_.sources.span(object.at);
+    if (span == nullptr) return object.file;
+    return object.file + ":" +
+           std::to_string(context_.sources.position(span->file, span->begin).line);
   }
 
   // The layer that the file of an object lay in: ".../layers/20-machines/x.yaml".

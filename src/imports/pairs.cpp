@@ -62,7 +62,7 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
     std::size_t likeness;
     Pair pair;
   };
-  constexpr std::size_t kLeastLikeness = 500;
+  constexpr std::size_t kLeastLikeness = 350;
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     for (std::size_t j = 0; !objects[i].twin && !paired[i] && j < made.size(); ++j) {
