@@ -253,16 +253,16 @@ class Summary {
     warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
     if (hidden) warning.note("the value looks like a secret, and is not shown");
     if (!loss.made.is_null()) warning.got(shortened(loss.made) + " from the blueprint");
-    if (!loss.path.empty() && !added && !hidden) warning.expect(shortened(loss.wanted) + " as written");
+    if (!loss.path.empty() && !added && !hidden)
+      warning.expect(shortened(loss.wanted) + " as written");
     if (!loss.because.empty()) warning.note(loss.because);
   }
 
   void object(std::size_t index) {
     const imports::Object& object = objects_[index];
     if (draft_.secrets.contains(index)) {
-      diag::Diagnostic& warning =
-          sink_.warning(kSecretLeftOut, object.at,
-                        "the secrets in `" + shown(title(index)) + "` are not copied");
+      diag::Diagnostic& warning = sink_.warning(
+          kSecretLeftOut, object.at, "the secrets in `" + shown(title(index)) + "` are not copied");
       for (const std::string& path : object.urls) {
         warning.note("`" + shown(path) + "`: the URL comes without its user and password");
       }

@@ -311,8 +311,9 @@ class Drafting {
           draft.fates[i] = Fate::left_out;
           draft.reasons[i] = "it is there twice, with the same content";
         } else {
-          draft.losses.push_back({i, "", object.written, Node(),
-                                  "`" + place_of(other) + "` says it in another way, and that counts"});
+          draft.losses.push_back(
+              {i, "", object.written, Node(),
+               "`" + place_of(other) + "` says it in another way, and that counts"});
         }
         continue;
       }

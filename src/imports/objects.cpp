@@ -67,7 +67,8 @@ Node with_held_trees(const Node& document, yaml::Arena& arena) {
   return out.build(arena, document.origin());
 }
 
-// The text with its URLs, but without a user and a password in them. A user alone is none in `ssh://`.
+// The text with its URLs, but without a user and a password in them. A user alone is none in
+// `ssh://`.
 std::string without_credentials(std::string_view text) {
   constexpr std::string_view kMark = "://";
   std::string out;
@@ -79,7 +80,8 @@ std::string without_credentials(std::string_view text) {
     const std::string_view authority = text.substr(begin, end - begin);
     const std::size_t at = authority.rfind('@');
     if (at == std::string_view::npos || begin < done) continue;
-    const bool web = text.substr(0, mark).ends_with("http") || text.substr(0, mark).ends_with("https");
+    const bool web =
+        text.substr(0, mark).ends_with("http") || text.substr(0, mark).ends_with("https");
     if (!web && authority.substr(0, at).find(':') == std::string_view::npos) continue;
     out += text.substr(done, begin - done);
     done = begin + at + 1;

@@ -36,8 +36,8 @@ void add_objects(const std::string& file, const std::vector<yaml::Node>& documen
                  const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena,
                  std::vector<Object>& objects, std::vector<Unknown>& unknown);
 
-/// Finds objects of one kind and name, and gives all but one of them their `twin`: the fullest stands
-/// for them (a patch for another tool says little), of equals the first.
+/// Finds objects of one kind and name, and gives all but one of them their `twin`: the fullest
+/// stands for them (a patch for another tool says little), of equals the first.
 void find_twins(std::vector<Object>& objects);
 
 /// The object as a reader of a release decodes it; as written when nothing knows its kind. Texts of
