@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "base/output_tree.hpp"
 #include "base/text.hpp"
@@ -133,6 +134,19 @@ void vote(const std::vector<yaml::Node>& documents, Knowledge& knowledge,
   }
 }
 
+// Says of what kinds these documents are.
+void tell_kinds(const std::vector<Input>& inputs, diag::Diagnostic& error) {
+  std::set<std::string> kinds;
+  for (const Input& input : inputs) {
+    for (const yaml::Node& document : input.documents) {
+      if (document.get("kind").is_string()) kinds.emplace(document.get("kind").as_string());
+    }
+  }
+  if (kinds.empty()) return;
+  const std::vector<std::string> listed(kinds.begin(), kinds.end());
+  error.note("they are of these kinds: " + shown(base::join(listed, ", ")));
+}
+
 // The platform of the documents; empty after a diagnostic.
 std::string platform_of(const std::vector<Input>& inputs, Knowledge& knowledge, diag::Sink& sink) {
   std::map<std::string, std::size_t> votes;
@@ -150,8 +164,12 @@ std::string platform_of(const std::vector<Input>& inputs, Knowledge& knowledge, 
   for (const auto& [name, count] : votes) names.push_back(name);
   diag::Diagnostic& error = sink.error(
       kNothingToImport, diag::kNoOrigin,
-      best.empty() ? "none of these documents tells the platform of the cluster"
+      best.empty() ? "none of these documents tells a platform that gpuctl knows"
                    : "these documents belong to several platforms: " + base::join(names, ", "));
+  if (best.empty()) {
+    error.expect("documents of one of " + base::join(knowledge.names(), ", "));
+    tell_kinds(inputs, error);
+  }
   error.suggest(best.empty() ? "give machine sets, an install-config or node pools as well, or say "
                                "`--platform`"
                              : "import one cluster at a time, or say `--platform`");
@@ -238,6 +256,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
     imports::add_objects(input.file, input.documents, *platform->documents, sources, arena, objects,
                          unknown);
   }
+  imports::find_twins(objects);
   if (objects.empty()) {
     sink.error(kNothingToImport, diag::kNoOrigin, "there is no manifest in what was given");
     return give_up();
@@ -254,7 +273,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
                   (reader.others() == 1 ? "was" : "were") + " not read")
         .note("scripts and texts are no part of an import");
   }
-  report_import(draft, objects, sources, arena, sink);
+  report_import(draft, objects, platform->secrets.get().get(), sources, arena, sink);
   const bool lossy = sink.has_warnings();
   report.show(sink, sources);
   diag::Sink writing;

@@ -1,5 +1,7 @@
 #include "cli/import_attempt.hpp"
 
+#include <algorithm>
+
 #include "imports/difference.hpp"
 #include "imports/tidy.hpp"
 #include "render/overrides.hpp"
@@ -21,12 +23,14 @@ std::string name_of(const Node& body) {
          std::string(body.get({"metadata", "name"}).as_string());
 }
 
-// Without the value at a path, or, where it is missing, without what misses it.
-Node without_or_parent(const Node& blueprint, const std::string& path, yaml::Arena& arena) {
-  const Node out = imports::without(blueprint, path, arena);
-  const std::size_t last = path.rfind('.');
-  const bool missing = yaml::equal(out, blueprint) && path.find('.') != last;
-  return missing ? imports::without(blueprint, path.substr(0, last), arena) : out;
+// The blueprint without a value, or, when just that is missing, without what misses it.
+Node mended_at(const Node& blueprint, std::string path, yaml::Arena& arena) {
+  while (path.find('.') != std::string::npos) {
+    const Node out = imports::without(blueprint, path, arena);
+    if (!yaml::equal(out, blueprint)) return out;
+    path.erase(path.find_last_of(".["));
+  }
+  return blueprint;
 }
 
 // The name by which a document finds its object: rows may know which it is (`found.pairs`).
@@ -65,7 +69,9 @@ std::string name_in(const Node& blueprint) {
 
 imports::Proposal Attempts::propose(const std::string& release) {
   std::vector<Node> documents;
-  for (const Object& object : context_.objects) documents.push_back(read(object, release));
+  for (const Object& object : context_.objects) {
+    if (!object.twin) documents.push_back(read(object, release));
+  }
   imports::Proposal proposal = context_.mapping.propose(arena_.list(documents), release, arena_);
   if (proposal.release.empty()) proposal.release = release;
   return proposal;
@@ -131,9 +137,8 @@ Attempt Attempts::make(imports::Proposal proposal, const Additions& additions) {
   for (int i = 0; i < kMostRepairs && !out.result.blueprint; ++i) {
     Node mended = out.blueprint;
     for (const diag::Diagnostic& finding : out.result.sink.all()) {
-      if (finding.severity == diag::Severity::error &&
-          finding.path.find('.') != std::string::npos) {
-        mended = without_or_parent(mended, finding.path, arena_);
+      if (finding.severity == diag::Severity::error) {
+        mended = mended_at(mended, finding.path, arena_);
       }
     }
     if (yaml::equal(mended, out.blueprint)) break;
@@ -221,6 +226,24 @@ bool Attempts::alike(const Attempt& attempt, const Node& wanted, const Node& mad
 
 bool Attempts::alike(const Attempt& attempt, const imports::Pair& pair) {
   return alike(attempt, wanted(attempt, pair), attempt.made[pair.made].body);
+}
+
+std::vector<imports::Difference> Attempts::remaining(const Attempt& attempt,
+                                                     const imports::Pair& pair) {
+  const Node object = wanted(attempt, pair);
+  const Node& body = attempt.made[pair.made].body;
+  std::vector<imports::Difference> out = imports::differences(object, body);
+  const std::vector<imports::Difference> read =
+      imports::differences(completed(attempt, object), completed(attempt, body));
+  const auto filled_in = [&](const imports::Difference& difference) {
+    return difference.wanted.is_null() &&
+           std::none_of(read.begin(), read.end(), [&](const imports::Difference& other) {
+             return other.path.starts_with(difference.path) ||
+                    difference.path.starts_with(other.path);
+           });
+  };
+  if (!std::all_of(out.begin(), out.end(), filled_in)) std::erase_if(out, filled_in);
+  return out;
 }
 
 Node Attempts::patch(const Attempt& attempt, const imports::Pair& pair) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/import_draft.hpp"
+#include "imports/difference.hpp"
 
 namespace gpuctl::cli {
 
@@ -74,6 +75,9 @@ class Attempts {
   yaml::Node wanted(const Attempt& attempt, const imports::Pair& pair);
   /// True when document and object are the same, or read alike.
   bool alike(const Attempt& attempt, const imports::Pair& pair);
+  /// The places in which object and document differ. What only the blueprint says is none when it
+  /// is what a reader fills in.
+  std::vector<imports::Difference> remaining(const Attempt& attempt, const imports::Pair& pair);
   /// The merge patch that makes the document like its object: only what its reader would see, if
   /// that is enough.
   yaml::Node patch(const Attempt& attempt, const imports::Pair& pair);

@@ -35,9 +35,10 @@ class Drafting {
     draft.assumptions = best.proposal.assumptions;
     find_manifests(best, draft);
     find_overrides(best);
-    const std::size_t errors = best.errors();
+    errors_ = best.errors();
+    for (const diag::Diagnostic& finding : best.result.sink.all()) known_.insert(finding.message);
     Attempt last = additions_.empty() ? std::move(best) : attempts_.make(best.proposal, additions_);
-    if (last.errors() > errors) last = without_refused(last.proposal, errors);
+    if (last.errors() > errors_) last = without_refused(last.proposal);
     finish(last, draft);
     return draft;
   }
@@ -69,6 +70,18 @@ class Drafting {
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
       if (paired.contains(i)) continue;
       const Object& object = context_.objects[i];
+      if (object.twin) {
+        const Object& other = context_.objects[*object.twin];
+        if (yaml::equal(object.written, other.written)) {
+          draft.fates[i] = Fate::left_out;
+          draft.reasons[i] = "it is there twice, with the same content";
+        } else {
+          draft.losses.push_back(
+              {i, "", object.written, Node(),
+               "`" + place_of(other) + "` says it in another way, and that counts"});
+        }
+        continue;
+      }
       if (const auto left = attempts_.left_out(object, attempt.proposal)) {
         if (left->lost) {
           draft.losses.push_back({i, "", object.written, Node(), left->because});
@@ -99,6 +112,13 @@ class Drafting {
       manifest.text = yaml::emit(object.written);
       additions_.manifests.push_back(std::move(manifest));
     }
+  }
+
+  std::string place_of(const Object& object) const {
+    const diag::Span* span = context_.sources.span(object.at);
+    if (span == nullptr) return object.file;
+    return object.file + ":" +
+           std::to_string(context_.sources.position(span->file, span->begin).line);
   }
 
   // The layer that the file of an object lay in: ".../layers/20-machines/x.yaml".
@@ -178,7 +198,7 @@ class Drafting {
 
   // Some of the additions make gpuctl refuse a document. Adds them one by one, and of an override
   // what is not refused.
-  Attempt without_refused(const imports::Proposal& proposal, std::size_t errors) {
+  Attempt without_refused(const imports::Proposal& proposal) {
     const Additions all = std::exchange(additions_, {});
     std::size_t attempts = 0;
     const auto refused = [&](std::size_t object, const std::string& path) -> bool {
@@ -187,12 +207,15 @@ class Drafting {
         return true;
       }
       const Attempt next = attempts_.make(proposal, additions_);
-      if (next.errors() <= errors) return false;
+      if (next.errors() <= errors_) return false;
+      std::string why;
       for (const diag::Diagnostic& finding : next.result.sink.all()) {
         if (finding.severity != diag::Severity::error) continue;
-        refused_[object][path] = "gpuctl refuses it: " + finding.message;
-        break;
+        const bool fresh = !known_.contains(finding.message);
+        if (why.empty() || fresh) why = finding.message;
+        if (fresh) break;
       }
+      refused_[object][path] = "gpuctl refuses it: " + why;
       return true;
     };
     for (const Override& one : all.overrides) {
@@ -284,11 +307,9 @@ class Drafting {
         continue;
       }
       draft.fates[pair.object] = Fate::lost;
-      for (imports::Difference& difference :
-           imports::differences(attempts_.wanted(last, pair), last.made[pair.made].body)) {
-        std::string reason = why_refused(pair.object, difference.path);
-        draft.losses.push_back({pair.object, std::move(difference.path), difference.wanted,
-                                difference.made, std::move(reason)});
+      for (const imports::Difference& difference : attempts_.remaining(last, pair)) {
+        draft.losses.push_back({pair.object, difference.path, difference.wanted, difference.made,
+                                why_refused(pair.object, difference.path)});
       }
     }
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
@@ -326,6 +347,9 @@ class Drafting {
   std::map<std::size_t, std::vector<std::string>> by_object_;
   // By object, and by the path of what was refused; "": all of it.
   std::map<std::size_t, std::map<std::string, std::string>> refused_;
+  // Of the proposal without additions.
+  std::size_t errors_ = 0;
+  std::set<std::string> known_;
 };
 
 }  // namespace

@@ -16,8 +16,14 @@ namespace {
 class Summary {
  public:
   Summary(const Draft& draft, const std::vector<imports::Object>& objects,
-          const diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
-      : draft_(draft), objects_(objects), sources_(sources), arena_(arena), sink_(sink) {}
+          const plan::SecretPatterns* patterns, diag::Sources& sources, yaml::Arena& arena,
+          diag::Sink& sink)
+      : draft_(draft),
+        objects_(objects),
+        patterns_(patterns),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink) {}
 
   void report() {
     for (const Loss& loss : draft_.losses) lost(loss);
@@ -58,9 +64,19 @@ class Summary {
     return object.kind.kind + (object.name.empty() ? "" : " " + object.name);
   }
 
+  // True when a value looks like a secret: nothing shows it then.
+  bool betrays(const yaml::Node& value) const {
+    if (patterns_ == nullptr || value.is_null()) return false;
+    diag::Sink found;
+    patterns_->refuse({"", {{"value", yaml::emit(value)}}}, found);
+    return found.has_errors();
+  }
+
   void lost(const Loss& loss) {
     const imports::Object& object = objects_[loss.object];
-    const diag::Origin at = loss.wanted.origin();
+    const bool hidden = !loss.path.empty() && betrays(loss.wanted);
+    const diag::Origin at = hidden ? object.at : loss.wanted.origin();
+    if (hidden) sources_.hide(loss.wanted.origin());
     const std::string where =
         loss.path.empty() ? ""
                           : "`" + shown(loss.path) + "` of `" + shown(title(loss.object)) + "`";
@@ -72,18 +88,24 @@ class Summary {
                                         : where + " is not taken over");
     warning.path = loss.path;
     warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
+    if (hidden) warning.note("the value looks like a secret, and is not shown");
     if (!loss.made.is_null()) warning.got(shortened(loss.made) + " from the blueprint");
-    if (!loss.path.empty() && !added) warning.expect(shortened(loss.wanted) + " as written");
+    if (!loss.path.empty() && !added && !hidden) {
+      warning.expect(shortened(loss.wanted) + " as written");
+    }
     if (!loss.because.empty()) warning.note(loss.because);
   }
 
   void object(std::size_t index) {
     const imports::Object& object = objects_[index];
     if (draft_.secrets.contains(index)) {
-      sink_
-          .warning(kSecretLeftOut, object.at,
-                   "the secrets in `" + shown(title(index)) + "` are not copied")
-          .suggest("the blueprint has references in their place: put the values where they point");
+      diag::Diagnostic& warning = sink_.warning(
+          kSecretLeftOut, object.at, "the secrets in `" + shown(title(index)) + "` are not copied");
+      for (const std::string& path : object.urls) {
+        warning.note("`" + shown(path) + "`: the URL comes without its user and password");
+      }
+      warning.suggest(
+          "the blueprint has references in their place: put the values where they point");
     }
     if (draft_.fates[index] == Fate::manifest) {
       sink_.note(kKeptAsWritten, object.at,
@@ -114,8 +136,9 @@ class Summary {
 
   void note(const std::vector<std::size_t>& indexes, const std::string& what,
             const std::string& reason) {
-    const std::string who = indexes.size() == 1 ? "`" + shown(title(indexes.front())) + "`"
-                                                : counted(indexes.size(), "document");
+    const std::string who =
+        "`" + shown(title(indexes.front())) + "`" +
+        (indexes.size() == 1 ? "" : " and " + std::to_string(indexes.size() - 1) + " more");
     diag::Diagnostic& said = sink_.note(kLeftOut, objects_[indexes.front()].at, who + what);
     said.note(reason);
     for (std::size_t i = 1; i < indexes.size(); ++i) {
@@ -130,7 +153,8 @@ class Summary {
 
   const Draft& draft_;
   const std::vector<imports::Object>& objects_;
-  const diag::Sources& sources_;
+  const plan::SecretPatterns* patterns_;
+  diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
 };
@@ -138,8 +162,9 @@ class Summary {
 }  // namespace
 
 void report_import(const Draft& draft, const std::vector<imports::Object>& objects,
-                   const diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
-  Summary(draft, objects, sources, arena, sink).report();
+                   const plan::SecretPatterns* patterns, diag::Sources& sources, yaml::Arena& arena,
+                   diag::Sink& sink) {
+  Summary(draft, objects, patterns, sources, arena, sink).report();
 }
 
 std::string import_counts(const Draft& draft) {

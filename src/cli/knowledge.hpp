@@ -44,6 +44,8 @@ class Knowledge {
   std::vector<std::string> platforms_for(const yaml::Node& document);
   /// The first of them, or empty.
   std::string platform_for(const yaml::Node& document);
+  /// Names of all platforms.
+  const std::vector<std::string>& names() const { return names_; }
   /// Names of secret fields of all kinds of documents. Thread-safe.
   const std::vector<std::string>& secret_fields();
   /// The releases that an option of the command line may name, oldest first.

@@ -31,6 +31,20 @@ std::size_t secret_value(std::string_view line, const std::vector<std::string>& 
   return std::string_view::npos;
 }
 
+// True when there seems to be a Kubernetes Secret in the text, in YAML or JSON.
+bool tells_secret(std::string_view text) {
+  constexpr std::string_view kName = "Secret";
+  constexpr std::string_view kKey = "kind";
+  for (std::size_t at = text.find(kName); at != std::string_view::npos;
+       at = text.find(kName, at + 1)) {
+    const std::size_t end = at + kName.size();
+    if (end < text.size() && in_name(text[end])) continue;
+    const std::size_t last = text.substr(0, at).find_last_not_of(" \t\"':");
+    if (last != std::string_view::npos && text.substr(0, last + 1).ends_with(kKey)) return true;
+  }
+  return false;
+}
+
 // Columns before what the line says; `- ` of a list counts as indentation.
 std::size_t indentation(std::string_view line) {
   return std::min(line.find_first_not_of(" -"), line.size());
@@ -71,9 +85,11 @@ yaml::Node without_secrets(const yaml::Node& schema, const yaml::Node& tree, yam
   return out.build(arena, tree.origin());
 }
 
-void hide_secrets(diag::FileId file, const std::vector<std::string>& names,
+void hide_secrets(diag::FileId file, const std::vector<std::string>& fields,
                   diag::Sources& sources) {
   const std::string_view text = sources.file_text(file);
+  std::vector<std::string> names = fields;
+  if (tells_secret(text)) names.insert(names.end(), {"data", "stringData"});
   std::size_t deeper_than = std::string_view::npos;  // inside of a secret: its key's indentation
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());

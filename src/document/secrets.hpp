@@ -17,7 +17,9 @@ void add_secret_fields(const yaml::Node& schema, std::set<std::string>& names);
 yaml::Node without_secrets(const yaml::Node& schema, const yaml::Node& tree, yaml::Arena& arena);
 
 /// Hides what stands behind a key of one of these names (in any case): the rest of its line, and
-/// the lines after it that are indented deeper.
-void hide_secrets(diag::FileId file, const std::vector<std::string>& names, diag::Sources& sources);
+/// the lines after it that are indented deeper. Where a Kubernetes Secret is in the file, its
+/// `data` and `stringData` count as well.
+void hide_secrets(diag::FileId file, const std::vector<std::string>& fields,
+                  diag::Sources& sources);
 
 }  // namespace gpuctl::document

@@ -1,7 +1,11 @@
 #include "imports/objects.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "document/match.hpp"
 #include "imports/difference.hpp"
+#include "yaml/path.hpp"
 
 namespace gpuctl::imports {
 
@@ -63,6 +67,65 @@ Node with_held_trees(const Node& document, yaml::Arena& arena) {
   return out.build(arena, document.origin());
 }
 
+// The text with its URLs, but without a user and a password in them. A user alone is none in
+// `ssh://`.
+std::string without_credentials(std::string_view text) {
+  constexpr std::string_view kMark = "://";
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t mark = text.find(kMark); mark != std::string_view::npos;
+       mark = text.find(kMark, mark + 1)) {
+    const std::size_t begin = mark + kMark.size();
+    const std::size_t end = std::min(text.find_first_of("/?# \t\n\"'<>,;", begin), text.size());
+    const std::string_view authority = text.substr(begin, end - begin);
+    const std::size_t at = authority.rfind('@');
+    if (at == std::string_view::npos || begin < done) continue;
+    const bool web =
+        text.substr(0, mark).ends_with("http") || text.substr(0, mark).ends_with("https");
+    if (!web && authority.substr(0, at).find(':') == std::string_view::npos) continue;
+    out += text.substr(done, begin - done);
+    done = begin + at + 1;
+  }
+  return out.append(text.substr(done));
+}
+
+// Takes users and passwords out of all URLs of a tree.
+class UrlCleaner {
+ public:
+  UrlCleaner(diag::Sources& sources, yaml::Arena& arena, std::vector<std::string>& paths)
+      : sources_(sources), arena_(arena), paths_(paths) {}
+
+  Node clean(const Node& tree, const std::string& path) {
+    if (tree.is_list()) {
+      std::vector<Node> items;
+      for (const Node& item : tree.items()) {
+        items.push_back(clean(item, path + "[" + std::to_string(items.size()) + "]"));
+      }
+      return arena_.list(items, tree.origin());
+    }
+    if (tree.is_map()) {
+      yaml::MapBuilder out(tree);
+      for (const yaml::Entry& entry : tree.entries()) {
+        std::string step = yaml::key_step(entry.key.as_string());
+        if (path.empty() && step.starts_with('.')) step.erase(0, 1);
+        out.set(entry.key, clean(entry.value, path + step));
+      }
+      return out.build(arena_, tree.origin());
+    }
+    if (!tree.is_string() || tree.as_string().find("://") == std::string_view::npos) return tree;
+    const std::string open = without_credentials(tree.as_string());
+    if (open == tree.as_string()) return tree;
+    sources_.hide(tree.origin());
+    paths_.push_back(path);
+    return arena_.string(open, tree.origin());
+  }
+
+ private:
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  std::vector<std::string>& paths_;
+};
+
 diag::Origin start_of(const Node& document) {
   return document.entries().empty() ? document.origin() : document.entries().front().key.origin();
 }
@@ -97,11 +160,30 @@ void add_objects(const std::string& file, const std::vector<Node>& documents,
     const std::string space(metadata.get("namespace").as_string());
     object.name =
         (space.empty() ? "" : space + "/") + std::string(metadata.get("name").as_string());
-    const Node open = kinds.without_secrets(document, arena);
+    const Node open =
+        UrlCleaner(sources, arena, object.urls).clean(kinds.without_secrets(document, arena), {});
     object.secrets_dropped = !yaml::equal(open, document);
     object.written = cleaned(open, arena);
     object.whole = open;
     objects.push_back(std::move(object));
+  }
+}
+
+void find_twins(std::vector<Object>& objects) {
+  std::map<std::string, std::size_t> kept;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const schema::KindRef& kind = objects[i].kind;
+    if (objects[i].name.empty()) continue;
+    const auto [place, fresh] =
+        kept.emplace(kind.group + "/" + kind.kind + " " + objects[i].name, i);
+    if (!fresh && leaves(objects[place->second].written) < leaves(objects[i].written)) {
+      place->second = i;
+    }
+  }
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    const schema::KindRef& kind = objects[i].kind;
+    const auto found = kept.find(kind.group + "/" + kind.kind + " " + objects[i].name);
+    if (found != kept.end() && found->second != i) objects[i].twin = found->second;
   }
 }
 

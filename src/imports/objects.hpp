@@ -1,6 +1,8 @@
 // The manifests that an import is made of.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct Object {
   yaml::Node whole;                   // with what servers wrote
   diag::Origin at = diag::kNoOrigin;  // its first key
   bool secrets_dropped = false;       // it held values of secrets
+  std::vector<std::string> urls;      // paths at which URLs had a user and a password
+  std::optional<std::size_t> twin;    // another object of this name, which stands for both
 };
 
 /// A document that is no object: nothing knows it.
@@ -31,6 +35,10 @@ struct Unknown {
 void add_objects(const std::string& file, const std::vector<yaml::Node>& documents,
                  const document::Kinds& kinds, diag::Sources& sources, yaml::Arena& arena,
                  std::vector<Object>& objects, std::vector<Unknown>& unknown);
+
+/// Finds objects of one kind and name, and gives all but one of them their `twin`: the fullest
+/// stands for them (a patch for another tool says little), of equals the first.
+void find_twins(std::vector<Object>& objects);
 
 /// The object as a reader of a release decodes it; as written when nothing knows its kind. Texts of
 /// a ConfigMap that hold YAML are the trees that they hold.

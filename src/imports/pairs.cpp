@@ -54,6 +54,7 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
     taken[document] = true;
   };
   for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].twin) continue;
     const auto found = by_name.find(key_of(objects[i].kind) + " " + objects[i].name);
     if (found != by_name.end() && !taken[found->second]) pair(i, found->second);
   }
@@ -61,10 +62,10 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
     std::size_t likeness;
     Pair pair;
   };
-  constexpr std::size_t kLeastLikeness = 500;
+  constexpr std::size_t kLeastLikeness = 350;
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < objects.size(); ++i) {
-    for (std::size_t j = 0; !paired[i] && j < made.size(); ++j) {
+    for (std::size_t j = 0; !objects[i].twin && !paired[i] && j < made.size(); ++j) {
       if (taken[j] || !may_be_one(objects[i], made[j])) continue;
       if (key_of(objects[i].kind) != key_of(made[j].kind)) continue;
       const std::size_t like = likeness(objects[i].written, made[j].body);

@@ -28,7 +28,8 @@ struct Pair {
 /// Pairs by kind (any version of it) and name; what is left by kind and likeness, when more than
 /// half of both is the same. Objects of the core group have meaning by their names alone, and are
 /// never paired by likeness; neither are those of which `left_out` says, by their position, that
-/// they are left out on purpose. Each object and document is in one pair at most.
+/// they are left out on purpose. Each object and document is in one pair at most, an object
+/// with a twin in none.
 std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<Made>& made,
                           const std::function<bool(std::size_t)>& left_out);
 

@@ -174,6 +174,30 @@ Plain classify_plain(std::string_view text) {
   }
 }
 
+bool is_truth(std::string_view text) {
+  return text.starts_with('y') || text.starts_with('Y') || is_word(text, "on");
+}
+
+std::optional<std::int64_t> parse_other_number(std::string_view text) {
+  std::string digits(text);
+  std::erase(digits, '_');
+  const bool minus = digits.starts_with('-');
+  if (minus || digits.starts_with('+')) digits.erase(0, 1);
+  int base = 10;
+  if (digits.size() > 1 && digits.front() == '0') {
+    const char letter = digits[1];
+    base = letter == 'x' || letter == 'X' ? 16 : letter == 'b' || letter == 'B' ? 2 : 8;
+    const bool marked = base != 8 || letter == 'o' || letter == 'O';
+    digits.erase(0, marked ? 2 : 1);
+  }
+  std::int64_t number = 0;
+  if (minus) digits.insert(digits.begin(), '-');
+  const char* end = digits.data() + digits.size();
+  const auto [stop, problem] = std::from_chars(digits.data(), end, number, base);
+  if (digits.empty() || problem != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
 double parse_real(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+')) text.remove_prefix(1);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace gpuctl::yaml {
@@ -28,5 +29,12 @@ Plain classify_plain(std::string_view text);
 
 /// The value of a text classified real or other_real.
 double parse_real(std::string_view text);
+
+/// The value of a text classified other_truth.
+bool is_truth(std::string_view text);
+
+/// The value of an integer with a prefix (0644 and 0o644 are octal, 0x1F, 0b1), with a plus or
+/// underscores, as sigs.k8s.io/yaml and so kubectl reads it; nothing for any other text.
+std::optional<std::int64_t> parse_other_number(std::string_view text);
 
 }  // namespace gpuctl::yaml

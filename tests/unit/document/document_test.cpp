@@ -191,5 +191,18 @@ TEST(Secrets, AreHiddenWhateverTheFileIs) {
             "a: 1\nPassword: ***\n  ******\n- {user: x, \"password\": ****\npasswords: shown\n");
 }
 
+TEST(Secrets, InKubernetesSecretsAreHidden) {
+  diag::Sources sources;
+  const auto shown = [&](const std::string& text) {
+    const diag::FileId file = sources.add_file("x", text);
+    hide_secrets(file, {}, sources);
+    return sources.without_hidden(file, 0, text);
+  };
+  EXPECT_EQ(shown("kind: Secret\ndata:\n  a: b\n"), "kind: Secret\ndata:\n  ****\n");
+  EXPECT_EQ(shown("{\"kind\": \"Secret\", \"stringData\": {\"a\": \"b\"}}\n"),
+            "{\"kind\": \"Secret\", \"stringData\": ***********\n");
+  EXPECT_EQ(shown("kind: SecretStore\ndata: b\n"), "kind: SecretStore\ndata: b\n");
+}
+
 }  // namespace
 }  // namespace gpuctl::document

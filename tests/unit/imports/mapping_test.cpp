@@ -168,6 +168,26 @@ TEST(Pairs, GoByNameThenByLikeness) {
   EXPECT_EQ(pairs[1].made, 1U);
 }
 
+TEST(Pairs, LeaveTwinsAlone) {
+  Lab lab;
+  const std::string head = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: ";
+  std::vector<Object> objects = {object(lab, head + "a}\nspec: {b: 9}\n"),
+                                 object(lab, head + "a}\nspec: {b: 2, c: 3}\n"),
+                                 object(lab, head + "b}\nspec: {b: 2, c: 3}\n"),
+                                 object(lab, head + "a}\nspec: {b: 2, c: 4}\n")};
+  find_twins(objects);
+  EXPECT_EQ(objects[0].twin, 1U);
+  EXPECT_EQ(objects[1].twin, std::nullopt);
+  EXPECT_EQ(objects[2].twin, std::nullopt);
+  EXPECT_EQ(objects[3].twin, 1U);
+  const std::vector<Made> documents = {made(lab, head + "a}\nspec: {b: 2, c: 3}\n"),
+                                       made(lab, head + "z}\nspec: {b: 9}\n")};
+  const std::vector<Pair> pairs = pair_up(objects, documents, [](std::size_t) { return false; });
+  ASSERT_FALSE(pairs.empty());
+  EXPECT_EQ(pairs[0].object, 1U);
+  for (const Pair& pair : pairs) EXPECT_FALSE(objects[pair.object].twin);
+}
+
 TEST(Pairs, AskForTheSameIdentity) {
   Lab lab;
   const std::string head = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: ";
