@@ -296,7 +296,46 @@ Amounts rounded(const std::vector<Pattern>& patterns, const Amounts& wanted,
   return *best;
 }
 
+// "2g.10gb" -> 2 and 10, "10gb" -> 0 and 10, "2g" -> 2 and 0; nothing for other texts.
+std::optional<std::pair<int, int>> size_of(std::string_view text) {
+  std::pair<int, int> out{0, 0};
+  const auto number = [](std::string_view digits, int& to) {
+    constexpr std::size_t kMostDigits = 5;
+    if (digits.empty() || digits.size() > kMostDigits) return false;
+    to = 0;
+    for (const char c : digits) {
+      if (c < '0' || c > '9') return false;
+      to = to * 10 + (c - '0');
+    }
+    return true;
+  };
+  for (const std::string_view part : base::split(text, '.')) {
+    if (part.ends_with("gb")) {
+      if (out.second != 0 || !number(part.substr(0, part.size() - 2), out.second)) return {};
+    } else if (!part.ends_with('g') || out.first != 0 ||
+               !number(part.substr(0, part.size() - 1), out.first)) {
+      return {};
+    }
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string profile_for(const MigClass& gpu, const std::string& wanted) {
+  const MigProfile* best = nullptr;
+  const auto least = size_of(wanted);
+  for (const MigProfile& profile : gpu.profiles) {
+    if (profile.name == wanted) return wanted;
+    const auto has = size_of(profile.name);
+    if (!least || !has || has->first < least->first || has->second < least->second) continue;
+    if (best == nullptr ||
+        std::pair(profile.units, profile.slices) < std::pair(best->units, best->slices)) {
+      best = &profile;
+    }
+  }
+  return best == nullptr ? std::string() : best->name;
+}
 
 MigPlan plan(const MigClass& gpu, const MigDemand& demand) {
   MigPlan out;

@@ -36,6 +36,12 @@ struct MigPlan {
 /// Most instances of a demand.
 inline constexpr std::int64_t kMostDemand = 10'000'000;
 
+/// The smallest profile that has what is asked for: a name of a profile as it is, at least so much
+/// memory ("10gb") or so many compute slices ("2g"), or both ("2g.10gb" where no profile has that
+/// name). Profiles with attributes, such as media extensions, are only taken by name. Empty when
+/// the GPU has none.
+std::string profile_for(const MigClass& gpu, const std::string& wanted);
+
 /// The fewest GPUs for the demand, and of such plans the one that loses least. Small demands are
 /// searched through; for large ones the bound comes from the linear relaxation, checked in whole
 /// numbers, and most GPUs are taken from its solution. Counts of 0 do not matter.

@@ -142,6 +142,20 @@ TEST(MigPlan, KnowsTheSimpleBounds) {
   EXPECT_EQ(plan(class_7_8(), {}).gpus, 0);
 }
 
+TEST(MigPlan, FindsTheSmallestProfile) {
+  const MigClass gpu = class_7_8();
+  EXPECT_EQ(profile_for(gpu, "1g.10gb+me"), "1g.10gb+me");
+  EXPECT_EQ(profile_for(gpu, "8gb"), "1g.10gb");
+  EXPECT_EQ(profile_for(gpu, "11gb"), "1g.20gb");
+  EXPECT_EQ(profile_for(gpu, "2g"), "2g.20gb");
+  EXPECT_EQ(profile_for(gpu, "2g.10gb"), "2g.20gb");
+  EXPECT_EQ(profile_for(gpu, "5g"), "7g.80gb");
+  EXPECT_EQ(profile_for(gpu, "81gb"), "");
+  EXPECT_EQ(profile_for(gpu, "gb"), "");
+  EXPECT_EQ(profile_for(gpu, "1g.1g"), "");
+  EXPECT_EQ(profile_for(gpu, "99999999gb"), "");
+}
+
 TEST(MigPlan, RefusesWhatIsNoDemand) {
   EXPECT_EQ(plan(class_7_8(), {{"2g.10gb", 1}}).reason,
             "has no profile `2g.10gb`, did you mean `1g.10gb`?");
