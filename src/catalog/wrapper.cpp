@@ -14,8 +14,8 @@ yaml::Node spec_of(Library& library, const std::string& path, std::string_view k
                    diag::Sink& sink) {
   const yaml::Node* tree = library.file(path);
   if (tree == nullptr) return {};
-  if (tree->get("apiVersion").as_string() == kApiVersion &&
-      tree->get("kind").as_string() == kind && tree->get("spec").is_map()) {
+  if (tree->get("apiVersion").as_string() == kApiVersion && tree->get("kind").as_string() == kind &&
+      tree->get("spec").is_map()) {
     return tree->get("spec");
   }
   sink.error(kKnowledgeFile, tree->origin(), "`" + path + "` is no " + std::string(kind))

@@ -8,8 +8,8 @@
 
 namespace gpuctl::catalog {
 
-/// `spec` of the knowledge file at `path`, which must be of that kind; null when the file is absent,
-/// or faulty (GPU0401).
+/// `spec` of the knowledge file at `path`, which must be of that kind; null when the file is
+/// absent, or faulty (GPU0401).
 yaml::Node spec_of(Library& library, const std::string& path, std::string_view kind,
                    diag::Sink& sink);
 

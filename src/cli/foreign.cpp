@@ -21,6 +21,7 @@ yaml::ReadLimits limits() {
   yaml::ReadLimits out;
   out.aliases = kMostAliases;
   out.ambiguous_scalars = true;
+  out.kubectl_scalars = true;
   return out;
 }
 

@@ -103,6 +103,7 @@ class Reader {
     limits.bytes = kMostInputBytes;
     limits.aliases = kMostAliases;
     limits.ambiguous_scalars = true;
+    limits.kubectl_scalars = true;
     std::optional<std::vector<yaml::Node>> documents =
         yaml::read_all(file, sources_, arena_, sink_, limits);
     if (documents) inputs_.push_back({path, std::move(*documents)});

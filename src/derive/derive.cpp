@@ -25,13 +25,13 @@ class Run {
   void row(const Row& row) {
     inputs_.cluster = result_.cluster;
     values_ = inputs_.values();
-    const Placing placing{[this](const yaml::Node& item, std::size_t index) {
-                            values_.resize(kBaseVariables);
-                            values_.emplace_back(item);
-                            values_.emplace_back(
-                                yaml::Node::integer(static_cast<std::int64_t>(index)));
-                          },
-                          [&](const std::string& filed) { return value(row, filed); }};
+    const Placing placing{
+        [this](const yaml::Node& item, std::size_t index) {
+          values_.resize(kBaseVariables);
+          values_.emplace_back(item);
+          values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
+        },
+        [&](const std::string& filed) { return value(row, filed); }};
     result_.cluster = set_at(result_.cluster, row.path, placing, arena_);
     if (provenance_ != nullptr) {
       result_.cluster = provenance_->mark("cluster", result_.cluster, arena_);

@@ -33,8 +33,8 @@ struct Placing {
   std::function<std::optional<yaml::Node>(const std::string& filed)> value;
 };
 
-/// `tree` with values at every place that the path leads to. Absent parents are made as maps, absent
-/// lists stay absent.
+/// `tree` with values at every place that the path leads to. Absent parents are made as maps,
+/// absent lists stay absent.
 yaml::Node set_at(const yaml::Node& tree, std::span<const Step> path, const Placing& placing,
                   yaml::Arena& arena, const std::string& filed = {});
 

@@ -153,10 +153,10 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   const Kind* kind = kind_of(document);
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
-  const Node tree = convert(*kind, decode(kind->definition, document, sources, arena, none),
-                            {cel::Value(platform_->catalog),
-                             cel::Value(release(*platform_, context.release, arena))},
-                            arena);
+  const Node tree = convert(
+      *kind, decode(kind->definition, document, sources, arena, none),
+      {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena))},
+      arena);
   return complete ? schema::apply_defaults(*kind->schema, tree, arena) : tree;
 }
 

@@ -99,6 +99,7 @@ std::optional<Node> held_tree(const Node& text, yaml::Arena& arena) {
   const diag::FileId file = sources.add_file("text", std::string(text.as_string()));
   yaml::ReadLimits limits;
   limits.ambiguous_scalars = true;
+  limits.kubectl_scalars = true;
   yaml::Arena own;
   const std::optional<Node> tree = yaml::read(file, sources, own, none, limits);
   if (!tree || (!tree->is_map() && !tree->is_list())) return std::nullopt;

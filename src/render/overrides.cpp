@@ -86,8 +86,8 @@ yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::
   return merged.build(arena, target.is_map() ? target.origin() : patch.origin());
 }
 
-void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents, NoMatch no_match,
-                     yaml::Arena& arena, diag::Sink& sink) {
+void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
+                     NoMatch no_match, yaml::Arena& arena, diag::Sink& sink) {
   for (const yaml::Node& item : overrides.items()) {
     const yaml::Node target = item.get("target");
     const yaml::Node patch = item.get("patch");
@@ -127,8 +127,9 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
     const diag::Origin at = target.is_null() ? item.origin() : target.origin();
     const std::string message = "this override matches no document";
     diag::Diagnostic& diagnostic =
-        (no_match == NoMatch::warning ? sink.warning(kNoMatch, at, message + " that is not withheld")
-                       : sink.error(kNoMatch, at, message))
+        (no_match == NoMatch::warning
+             ? sink.warning(kNoMatch, at, message + " that is not withheld")
+             : sink.error(kNoMatch, at, message))
             .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
     const yaml::Node pool = target.get("pool");
     if (pool.is_string() && !pool_set.contains(std::string(pool.as_string()))) {

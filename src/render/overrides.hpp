@@ -12,11 +12,11 @@ enum class NoMatch { error, warning, ignore };
 
 /// Applies `spec.overrides`, in order. Targets are anchored regular expressions on group, version,
 /// kind, namespace and name, a label selector, and the pool; a patch is an RFC 7386 merge patch or
-/// a list of RFC 6902 operations. Documents that are no objects match by the kind of their published
-/// schema, when the target names it. One that matches nothing is GPU0421 (a warning when documents
-/// are withheld: it may be meant for one of them), a faulty one GPU0422.
-void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents, NoMatch no_match,
-                     yaml::Arena& arena, diag::Sink& sink);
+/// a list of RFC 6902 operations. Documents that are no objects match by the kind of their
+/// published schema, when the target names it. One that matches nothing is GPU0421 (a warning when
+/// documents are withheld: it may be meant for one of them), a faulty one GPU0422.
+void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
+                     NoMatch no_match, yaml::Arena& arena, diag::Sink& sink);
 
 /// RFC 7386: maps merge, null removes, everything else replaces.
 yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::Arena& arena);

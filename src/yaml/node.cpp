@@ -321,8 +321,7 @@ Node without_origins(const Node& tree, Arena& arena) {
     case Kind::map: {
       std::vector<Entry> entries;
       for (const Entry& entry : tree.entries()) {
-        entries.push_back(
-            {without_origins(entry.key, arena), without_origins(entry.value, arena)});
+        entries.push_back({without_origins(entry.key, arena), without_origins(entry.value, arena)});
       }
       return arena.map(entries);
     }

@@ -23,9 +23,11 @@ struct ReadLimits {
   std::size_t anchors = 256;              // of one document
   std::size_t aliases = 0;                // uses of anchors; 0 refuses them
   // Plain scalars that YAML 1.1 and 1.2 read differently (`yes`, `010`, `1:30`) are errors unless
-  // this is set; then they are what kubectl takes them for: `yes` is true, `010` is 8, `1e3` a
-  // number; dates and numbers of base 60 are strings.
+  // this is set; then `1e3` is a number and the others are strings.
   bool ambiguous_scalars = false;
+  // With it they are what kubectl takes them for: `yes` is true, `010` is 8; dates and numbers of
+  // base 60 stay strings.
+  bool kubectl_scalars = false;
 };
 
 /// Limits for published documents such as CRDs, which are larger than anything a user writes.

@@ -235,10 +235,10 @@ Node TreeBuilder::plain_value(std::string_view value, Origin origin) {
             kind, value);
       } else if (kind == Plain::other_real) {
         return Node::real(parse_real(value), origin);
-      } else if (kind == Plain::other_truth) {
+      } else if (limits_.kubectl_scalars && kind == Plain::other_truth) {
         return Node::boolean(is_truth(value), origin);
-      } else if (const auto number = parse_other_number(value)) {
-        return Node::integer(*number, origin);
+      } else if (limits_.kubectl_scalars) {
+        if (const auto number = parse_other_number(value)) return Node::integer(*number, origin);
       }
       return arena_.string(value, origin);
   }

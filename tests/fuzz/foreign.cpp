@@ -38,6 +38,7 @@ void import(const std::string& text, cli::Knowledge& knowledge) {
   yaml::ReadLimits limits;
   limits.aliases = 20;
   limits.ambiguous_scalars = true;
+  limits.kubectl_scalars = true;
   const auto documents =
       yaml::read_all(sources.add_file("input.yaml", text), sources, arena, sink, limits);
   if (!documents) return;

@@ -75,6 +75,7 @@ class Measure : public rule::Observer {
     yaml::ReadLimits limits;
     limits.aliases = 200;
     limits.ambiguous_scalars = true;
+    limits.kubectl_scalars = true;
     const auto read =
         yaml::read_all(sources.add_file(file, text_of(file)), sources, arena, sink, limits);
     if (!read) return;
