@@ -164,11 +164,20 @@ TEST(ReadAll, RefusesAStreamWithOneBadDocument) {
   EXPECT_EQ(sink.all().front().code, "GPU0104");
 }
 
-TEST(Published, AmbiguousScalarsAreWhatKubectlTakesThemFor) {
-  const Text text("a: [yes, Off, 010, 0o17, 0x1F, -0b11, +5, 1_000, 1:30, 2001-01-01, '5', 1e3]\n",
+TEST(Published, AmbiguousScalarsAreStringsOrNumbers) {
+  const Text text("a: [yes, 010, 0x1F, 1_000, 1:30, 2001-01-01, '5', 1e3, 18446744073709551615]\n",
                   published_limits());
+  EXPECT_EQ(text.json(), R"({"a":["yes","010","0x1F","1_000","1:30","2001-01-01","5",1000.0,)"
+                         R"(18446744073709551616.0]})");
+}
+
+TEST(Published, AmbiguousScalarsAreWhatKubectlTakesThemForWhenAsked) {
+  ReadLimits limits = published_limits();
+  limits.kubectl_scalars = true;
+  const Text text("a: [yes, Off, 010, 0o17, 0x1F, -0b11, +5, 1_000, 1:30, 2001-01-01, '5', 1e3]\n",
+                  limits);
   EXPECT_EQ(text.json(), R"({"a":[true,false,8,15,31,-3,5,1000,"1:30","2001-01-01","5",1000.0]})");
-  const Text large("[18446744073709551615, 0xFFFFFFFFFFFFFFFFF, 09]\n", published_limits());
+  const Text large("[18446744073709551615, 0xFFFFFFFFFFFFFFFFF, 09]\n", limits);
   EXPECT_EQ(large.json(), R"([18446744073709551616.0,"0xFFFFFFFFFFFFFFFFF","09"])");
 }
 
