@@ -224,7 +224,7 @@ class Drafting {
       Node patch = arena_.map(std::span<const yaml::Entry>());
       // Takes a value, or of a map what is not refused. True when all of it was taken.
       const std::function<bool(const imports::Leaf&)> take = [&](const imports::Leaf& part) {
-        const std::string path = base::join(part.steps, ".");
+        const std::string path = imports::path_of(part.steps);
         const Node longer = imports::with_leaf(patch, part.steps, part.value, arena_);
         additions_.overrides.back() = with_patch(one, longer);
         if (!refused(one.object, path)) {
@@ -335,7 +335,6 @@ class Drafting {
       return yaml::equal(steps, last.blueprint);
     };
     std::erase_if(draft.assumptions, gone);
-    draft.blueprint_file = last.result.blueprint_file;
     draft.files = std::move(last.files);
     draft.trial = std::move(last.result);
   }

@@ -40,8 +40,7 @@ struct ImportContext {
 
 /// The outcome of an import.
 struct Draft {
-  std::string blueprint_file;                  // "out/ml-prod.yaml"
-  std::map<std::string, std::string> files;    // to be written: path as blueprint_file -> content
+  std::map<std::string, std::string> files;    // to be written: path -> content
   std::vector<Fate> fates;                     // one an object
   std::map<std::size_t, std::string> reasons;  // of objects that are left out on purpose
   std::map<std::string, std::vector<std::size_t>> ignored;     // "`path`: reason" -> objects

@@ -43,51 +43,43 @@ class Walk {
   void maps(const Node& wanted, const Node& made, const std::string& path) {
     for (const yaml::Entry& entry : wanted.entries()) {
       const std::string_view key = entry.key.as_string();
-      compare(entry.value, made.get(key), step(path, key));
+      compare(entry.value, made.get(key), step_below(path, key));
     }
     if (path == "metadata.annotations") return;
     for (const yaml::Entry& entry : made.entries()) {
       const std::string_view key = entry.key.as_string();
       if (wanted.find(key) != nullptr || entry.value.is_null()) continue;
       if (path == "metadata" && key == "annotations") continue;
-      out_.push_back({step(path, key), Node(), entry.value});
+      out_.push_back({step_below(path, key), Node(), entry.value});
     }
-  }
-
-  static std::string step(const std::string& path, std::string_view key) {
-    std::string next = yaml::key_step(key);
-    if (path.empty() && next.starts_with('.')) next.erase(0, 1);
-    return path + next;
   }
 
   std::vector<Difference>& out_;
 };
 
-bool differ(const Node& wanted, const Node& made, const std::string& path) {
-  std::vector<Difference> found;
-  Walk(found).compare(wanted, made, path);
-  return !found.empty();
-}
-
-Node patch_at(const Node& wanted, const Node& made, const std::string& path, yaml::Arena& arena) {
-  if (!wanted.is_map() || !made.is_map()) return wanted;
+// Nothing when nothing differs.
+std::optional<Node> patch_at(const Node& wanted, const Node& made, const std::string& path,
+                             yaml::Arena& arena) {
+  if (!wanted.is_map() || !made.is_map()) {
+    std::vector<Difference> found;
+    Walk(found).compare(wanted, made, path);
+    return found.empty() ? std::nullopt : std::optional(wanted);
+  }
   yaml::MapBuilder out;
-  const std::string below = path.empty() ? std::string() : path + ".";
   for (const yaml::Entry& entry : wanted.entries()) {
-    const std::string key(entry.key.as_string());
-    const Node before = made.get(key);
-    if (!differ(entry.value, before, below + key)) continue;
-    if (entry.value.is_null() && before.is_null()) continue;
-    out.set(arena, key, patch_at(entry.value, before, below + key, arena));
+    const std::string_view key = entry.key.as_string();
+    const auto below = patch_at(entry.value, made.get(key), step_below(path, key), arena);
+    if (below) out.set(arena, key, *below);
   }
-  const bool adds_are_fine = path == "metadata.annotations";
   for (const yaml::Entry& entry : made.entries()) {
-    const std::string key(entry.key.as_string());
-    if (wanted.find(key) != nullptr || adds_are_fine) continue;
-    if (path == "metadata" && key == "annotations") continue;
-    out.set(arena, key, Node());
+    const std::string_view key = entry.key.as_string();
+    const bool tools_add_it =
+        path == "metadata.annotations" || (path == "metadata" && key == "annotations");
+    if (wanted.find(key) == nullptr && !tools_add_it && !entry.value.is_null()) {
+      out.set(arena, key, Node());
+    }
   }
-  return out.build(arena);
+  return out.empty() ? std::nullopt : std::optional(out.build(arena));
 }
 
 }  // namespace
@@ -106,6 +98,12 @@ std::optional<Node> held_tree(const Node& text, yaml::Arena& arena) {
   return yaml::without_origins(*tree, arena);
 }
 
+std::string step_below(const std::string& path, std::string_view key) {
+  std::string next = yaml::key_step(key);
+  if (path.empty() && next.starts_with('.')) next.erase(0, 1);
+  return path + next;
+}
+
 std::vector<Difference> differences(const Node& wanted, const Node& made) {
   std::vector<Difference> out;
   Walk(out).compare(wanted, made, {});
@@ -120,8 +118,7 @@ std::size_t leaves(const Node& tree) {
 }
 
 Node patch_between(const Node& wanted, const Node& made, yaml::Arena& arena) {
-  if (!differ(wanted, made, {})) return {};
-  return patch_at(wanted, made, {}, arena);
+  return patch_at(wanted, made, {}, arena).value_or(Node());
 }
 
 }  // namespace gpuctl::imports

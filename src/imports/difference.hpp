@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "yaml/node.hpp"
@@ -15,6 +16,9 @@ struct Difference {
   yaml::Node wanted;  // null: absent
   yaml::Node made;    // null: absent
 };
+
+/// The path of a key below a path; the root is the empty path.
+std::string step_below(const std::string& path, std::string_view key);
 
 /// All places where `made` is not as `wanted`. Lists of one length are compared item by item. Texts
 /// that hold YAML, as in ConfigMaps, are compared as what they hold. Annotations that only `made`

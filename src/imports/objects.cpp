@@ -5,7 +5,6 @@
 
 #include "document/match.hpp"
 #include "imports/difference.hpp"
-#include "yaml/path.hpp"
 
 namespace gpuctl::imports {
 
@@ -106,9 +105,7 @@ class UrlCleaner {
     if (tree.is_map()) {
       yaml::MapBuilder out(tree);
       for (const yaml::Entry& entry : tree.entries()) {
-        std::string step = yaml::key_step(entry.key.as_string());
-        if (path.empty() && step.starts_with('.')) step.erase(0, 1);
-        out.set(entry.key, clean(entry.value, path + step));
+        out.set(entry.key, clean(entry.value, step_below(path, entry.key.as_string())));
       }
       return out.build(arena_, tree.origin());
     }

@@ -1,5 +1,7 @@
 #include "imports/patch.hpp"
 
+#include "imports/difference.hpp"
+
 namespace gpuctl::imports {
 
 using yaml::Node;
@@ -19,6 +21,12 @@ void collect(const Node& patch, std::vector<std::string>& steps, std::vector<Lea
 }
 
 }  // namespace
+
+std::string path_of(std::span<const std::string> steps) {
+  std::string out;
+  for (const std::string& step : steps) out = step_below(out, step);
+  return out;
+}
 
 std::vector<Leaf> leaves_of(const Node& patch) {
   std::vector<Leaf> out;

@@ -16,6 +16,9 @@ struct Leaf {
   yaml::Node value;
 };
 
+/// The path that such keys make, as differences() writes it.
+std::string path_of(std::span<const std::string> steps);
+
 /// All values of a merge patch, in order. An empty map is one.
 std::vector<Leaf> leaves_of(const yaml::Node& patch);
 
