@@ -29,11 +29,6 @@ bool is_object(const yaml::Node& document) {
   return document.get("apiVersion").is_string() && document.get("kind").is_string();
 }
 
-diag::Origin start_of(const yaml::Node& document) {
-  const auto entries = document.entries();
-  return entries.empty() ? document.origin() : entries.front().key.origin();
-}
-
 class Checker {
  public:
   Checker(const Request& request, Knowledge& knowledge, diag::Sources& sources, yaml::Arena& arena,
@@ -65,7 +60,7 @@ class Checker {
     sink_.take(std::move(findings));
     if (known || !name.empty()) return;
     sink_
-        .note(document::kNotChecked, start_of(document),
+        .note(document::kNotChecked, document::start_of(document),
               "`" + std::string(document.get("kind").as_string()) + "` of `" +
                   std::string(document.get("apiVersion").as_string()) + "` is not checked")
         .label("gpuctl has no rules for this kind")

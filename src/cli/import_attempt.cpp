@@ -17,12 +17,6 @@ using yaml::Node;
 // A blueprint whose values break its schema in more places than this is not mended.
 constexpr int kMostRepairs = 40;
 
-std::string name_of(const Node& body) {
-  const std::string space(body.get({"metadata", "namespace"}).as_string());
-  return (space.empty() ? "" : space + "/") +
-         std::string(body.get({"metadata", "name"}).as_string());
-}
-
 // The blueprint without a value, or, when just that is missing, without what misses it.
 Node mended_at(const Node& blueprint, std::string path, yaml::Arena& arena) {
   while (path.find('.') != std::string::npos) {
@@ -156,7 +150,7 @@ void Attempts::compare(Attempt& attempt) {
     imports::Made made;
     made.kind = document.raw ? document.schema_of : schema::KindRef::of(document.body);
     if (made.kind.empty()) continue;
-    made.name = name_to_pair(attempt.proposal, made.kind, name_of(document.body));
+    made.name = name_to_pair(attempt.proposal, made.kind, imports::name_of(document.body));
     made.body = document.body;
     made.only_by_name = document.made_by != nullptr && document.made_by->index;
     if (document.kind != nullptr) made.identity = document.kind->row.get("identity").as_string();

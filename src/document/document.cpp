@@ -185,10 +185,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   rule::Subject subject;
   subject.values = {cel::Value(tree)};
   subject.values.insert(subject.values.end(), others.begin(), others.end());
-  subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : document.origin();
-  if (context.fallback == diag::kNoOrigin && document.size() != 0 && document.is_map()) {
-    subject.fallback = document.entries().front().key.origin();
-  }
+  subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : start_of(document);
   subject.prefix = context.prefix;
   subject.rendered = context.rendered;
   subject.faulty = findings.has_errors();

@@ -18,6 +18,11 @@ namespace gpuctl::document {
 /// Where compiled expressions of a kind come from, or go to; may give nullptr.
 using StoreOf = std::function<std::shared_ptr<cel::Store>(const std::string& kind)>;
 
+/// Where a document begins: its first key.
+inline diag::Origin start_of(const yaml::Node& document) {
+  return document.entries().empty() ? document.origin() : document.entries().front().key.origin();
+}
+
 /// What a check needs to know of its surroundings.
 struct Context {
   std::string release;  // "1.2", a row of the table of releases; empty: the newest one

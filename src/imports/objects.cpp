@@ -123,10 +123,6 @@ class UrlCleaner {
   std::vector<std::string>& paths_;
 };
 
-diag::Origin start_of(const Node& document) {
-  return document.entries().empty() ? document.origin() : document.entries().front().key.origin();
-}
-
 }  // namespace
 
 void add_objects(const std::string& file, const std::vector<Node>& documents,
@@ -142,7 +138,7 @@ void add_objects(const std::string& file, const std::vector<Node>& documents,
     }
     Object object;
     object.file = file;
-    object.at = start_of(document);
+    object.at = document::start_of(document);
     object.kind = schema::KindRef::of(document);
     const auto match = document::match(kinds.platform().documents, document);
     if (object.kind.empty() && match) {
@@ -153,10 +149,7 @@ void add_objects(const std::string& file, const std::vector<Node>& documents,
       unknown.push_back({file, object.at});
       continue;
     }
-    const Node metadata = document.get("metadata");
-    const std::string space(metadata.get("namespace").as_string());
-    object.name =
-        (space.empty() ? "" : space + "/") + std::string(metadata.get("name").as_string());
+    object.name = name_of(document);
     const Node open =
         UrlCleaner(sources, arena, object.urls).clean(kinds.without_secrets(document, arena), {});
     object.secrets_dropped = !yaml::equal(open, document);
@@ -164,6 +157,12 @@ void add_objects(const std::string& file, const std::vector<Node>& documents,
     object.whole = open;
     objects.push_back(std::move(object));
   }
+}
+
+std::string name_of(const Node& document) {
+  const Node metadata = document.get("metadata");
+  const std::string space(metadata.get("namespace").as_string());
+  return (space.empty() ? "" : space + "/") + std::string(metadata.get("name").as_string());
 }
 
 void find_twins(std::vector<Object>& objects) {

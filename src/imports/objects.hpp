@@ -30,6 +30,9 @@ struct Unknown {
   diag::Origin at = diag::kNoOrigin;
 };
 
+/// The name of an object, with the namespace before it if there is one: "space/name".
+std::string name_of(const yaml::Node& document);
+
 /// Turns the documents of a file into objects; a List becomes its items. What is null is skipped.
 /// `kinds` of the platform decide which documents without kind or name are known.
 void add_objects(const std::string& file, const std::vector<yaml::Node>& documents,
