@@ -24,12 +24,21 @@ LABEL = 'it\'s <A100> & "more"'
 NOTE = 'it\'s "quoted" $(touch taken-over) `touch taken-over` \\ *'
 SOURCE = "rhcos 4.20"
 
+# What a pool with a network of its own has more than passthrough.yaml.
+ADAPTERS = """        networkAdapters: {hardwareLabel: "it's <A100> & \\"more\\""}
+"""
+NETWORKS = """  gpuStack:
+    networkOperator:
+      networks:
+        - {name: rail, kind: macvlan, master: ens192, ipam: {whereabouts: {range: 192.168.10.0/24}}}
+"""
+
 ADD_DEVICE = """<soapenv:Envelope xmlns:soapenv="http://schemas.xmlsoap.org/soap/envelope/"
     xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><soapenv:Body>
   <ReconfigVM_Task xmlns="urn:vim25"><_this type="VirtualMachine">{machine}</_this><spec><deviceChange>
     <operation>add</operation><device xsi:type="VirtualPCIPassthrough"><key>-1</key>
       <backing xsi:type="VirtualPCIPassthroughDynamicBackingInfo"><deviceName></deviceName>
-        <allowedDevice><vendorId>4318</vendorId><deviceId>8370</deviceId></allowedDevice>
+        <allowedDevice><vendorId>{vendor}</vendorId><deviceId>8370</deviceId></allowedDevice>
         <customLabel>{label}</customLabel></backing></device>
   </deviceChange></spec></ReconfigVM_Task></soapenv:Body></soapenv:Envelope>"""
 
@@ -69,12 +78,12 @@ class VCenter:
         found = json.loads(self.govc("vm.info", "-json", path))["virtualMachines"]
         return found[0] if found else None
 
-    def add_device(self, path, label):
+    def add_device(self, path, label, vendor=0x10DE):
         machine = self.machine(path)["self"]["value"]
         for before, after in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
             label = label.replace(before, after)
         self.govc("session.login", "-X", "POST", "/sdk",
-                  text=ADD_DEVICE.format(machine=machine, label=label))
+                  text=ADD_DEVICE.format(machine=machine, label=label, vendor=vendor))
 
     def script(self, path, *words, **more):
         return run(["sh", path, *words], env={**self.env, **more}, cwd=self.scratch)
@@ -142,6 +151,25 @@ def check_passthrough(tally, center, script):
     center.govc("vm.markasvm", "-pool", f"/{DATACENTER}/host/{CLUSTER}/Resources", target)
     expect(tally, center.script(script), 0, f"{what}: repaired", "is as promised")
     check_promises(tally, center.machine(target), f"{what}: repaired", wanted)
+
+
+def check_adapters(tally, center, script):
+    target, what = f"/{DATACENTER}/vm/node & images/rails-gpu-fd-1", "template with network adapters"
+    expect(tally, center.script(script), 1, f"{what}: without devices", "0 of 2 promised GPU",
+           "0 of 1 network adapters", f"add 1 network adapters, too. Their hardware label: {LABEL}")
+    for _ in range(2):
+        center.add_device(target, LABEL)
+    expect(tally, center.script(script), 1, f"{what}: with GPUs only", "2 of 2 promised GPU", "0 of 1")
+    center.add_device(target, "another label", vendor=0x15B3)
+    expect(tally, center.script(script), 1, f"{what}: with the wrong adapter", "0 of 1", "3 passed-through")
+    center.govc("device.remove", "-vm", target, "pcipassthrough-*")
+    for _ in range(2):
+        center.add_device(target, LABEL)
+    # The labels are the same on purpose: what tells adapters and GPUs apart is the vendor.
+    center.add_device(target, LABEL, vendor=0x15B3)
+    expect(tally, center.script(script), 0, f"{what}: with its devices", "is as promised")
+    check_promises(tally, center.machine(target), what,
+                   {**COMMON, "pciPassthru.allowP2P": "TRUE", "pciPassthru.RelaxACSforP2P": "TRUE"})
 
 
 def check_vgpu(tally, center, script):
@@ -287,7 +315,15 @@ def check_vsphere(tally, gpuctl, scratch):
         text = text.replace(before, after)
     parts.write_text(text)
     parts_scripts = render(gpuctl, parts, scratch / "parts")
-    folders = [odd, shares, parts_scripts]
+    rails = scratch / "rails.yaml"
+    text = (HERE / "vcenter/passthrough.yaml").read_text()
+    for before, after in (("{name: odd}", "{name: rails}"), ("        peerToPeer: true\n", ADAPTERS)):
+        if before not in text:
+            raise ValueError(f"passthrough.yaml holds no `{before}`")
+        text = text.replace(before, after)
+    rails.write_text(text.replace("      replicas: 1\n", "      replicas: 1\n      rdmaNetworks: [rail]\n") + NETWORKS)
+    rails_scripts = render(gpuctl, rails, scratch / "rails")
+    folders = [odd, shares, parts_scripts, rails_scripts]
     folders += [render(gpuctl, sample, scratch / sample.stem) for sample in samples()
                 if sample.stem.startswith("vsphere-")]
     for folder in folders:
@@ -298,6 +334,7 @@ def check_vsphere(tally, gpuctl, scratch):
     center = VCenter(scratch)
     try:
         check_passthrough(tally, center, odd / "prepare-gpu.sh")
+        check_adapters(tally, center, rails_scripts / "prepare-gpu.sh")
         check_vgpu(tally, center, shares / "prepare-l40s.sh")
     except (ValueError, KeyError, TypeError) as problem:
         tally.check(False, f"vSphere: {problem}")
