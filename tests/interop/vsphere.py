@@ -215,6 +215,7 @@ case "$*" in
   '--query-gpu=index,mig.mode.current,mig.mode.pending --format=csv,noheader') cat mig ;;
   '-i '*' -e 1') sed -i "/^$2,/s/Disabled$/Enabled/" ecc ;;
   '-i '*' -mig 1') sed -i "/^$2,/s/Disabled$/Enabled/" mig ;;
+  '-q') sed 's/^/        vGPU Heterogeneous Mode           : /' sizes ;;
   'mig -lgip') printf '|   0  MIG %s       14     3/3        19.50 |\n' "$(cat parts)" ;;
   *) echo "nvidia-smi: unknown: $*" >&2; exit 1 ;;
 esac
@@ -280,6 +281,18 @@ def check_vgpu_host(tally, folder, script, mig, parts):
         expect(tally, host.run(script), 1, f"{what}: other settings", "by hand")
 
 
+def check_mixed_host(tally, folder, script):
+    what = "host with vGPUs of several sizes"
+    host = Host(folder, graphics="SharedPassthru", maintenance="Enabled", dwords="", parts="",
+                driver="NVD-VGPU_ESXi_8.0.0_Driver 580.159.01-1OEM.800 NVIDIA",
+                ecc="0, Enabled, Enabled", mig="0, [N/A], [N/A]", sizes="Enabled\nDisabled")
+    expect(tally, host.run(script), 1, f"{what}: one is not", "set every GPU to mixed size")
+    (folder / "sizes").write_text("Enabled\nEnabled\n")
+    expect(tally, host.run(script), 0, what, "vGPU mode mixed size", "the host is as wanted")
+    (folder / "sizes").write_text("N/A\n")
+    expect(tally, host.run(script), 1, f"{what}: cannot", "now it is 'N/A'")
+
+
 def check_passthrough_host(tally, folder, script):
     what = "host with passthrough"
     host = Host(folder, passthru="0000:3b:00.0  false\n0000:86:00.0  true")
@@ -342,6 +355,11 @@ def check_vsphere(tally, gpuctl, scratch):
         center.close()
     check_vgpu_host(tally, scratch / "host-slices", shares / "host-l40s.sh", False, "")
     check_vgpu_host(tally, scratch / "host-parts", parts_scripts / "host-l40s.sh", True, "2g.20gb")
+    mixed = scratch / "mixed.yaml"
+    mixed.write_text((HERE / "vcenter/vgpu.yaml").read_text().replace(
+        "type: L40S-48C", "type: L40S-48C, mode: mixed-size").replace(
+            "        host: {scheduler: {policy: equal-share, timeSliceMs: 2}}\n", ""))
+    check_mixed_host(tally, scratch / "host-mixed", render(gpuctl, mixed, scratch / "mixed") / "host-l40s.sh")
     check_passthrough_host(tally, scratch / "host-passthrough", odd / "host-gpu.sh")
     tally.check(not list(scratch.rglob("taken-over")), "a name was taken for a command")
 
