@@ -5,9 +5,10 @@ tests for the rules of tests/golden/render/NAME. Each group says which alerts fi
 without a reason is a failure, too. Every alert of the rules has to fire in some group.
 
 Rules and dashboards read only what the exporter measures: by itself, in every line of the operator, or
-because the case lists it.
+because the case lists it. What a dashboard asks is checked as if it were rules.
 """
 
+import json
 import pathlib
 import re
 import sys
@@ -27,6 +28,15 @@ def rules_of(case):
     """The specs of all PrometheusRules that a golden case expects."""
     return [yaml.safe_load(path.read_text())["spec"]
             for path in sorted((case / "tree").rglob("prometheusrule-*.yaml"))]
+
+
+def questions_of(case):
+    """All that the dashboards of the case ask, as recording rules."""
+    boards = [json.loads(text) for path in sorted((case / "tree").rglob("configmap-*-dashboard-*.yaml"))
+              for text in yaml.safe_load(path.read_text())["data"].values()]
+    return {"groups": [{"name": "dashboards", "rules": [
+        {"record": f"panel:{panel['id']}:{target['refId']}", "expr": target["expr"]}
+        for board in boards for row in board["rows"] for panel in row["panels"] for target in panel["targets"]]}]}
 
 
 def usual():
@@ -65,8 +75,10 @@ def check_alerts(tally, scratch):
         folder = scratch / case.name
         folder.mkdir()
         (folder / "rules.yaml").write_text(yaml.safe_dump(specs[0]))
-        done = run([program, "check", "rules", folder / "rules.yaml"])
-        tally.check(done.returncode == 0, f"{what}: {done.stdout.decode()}{done.stderr.decode()}")
+        (folder / "questions.yaml").write_text(yaml.safe_dump(questions_of(case)))
+        for name in ("rules", "questions"):
+            done = run([program, "check", "rules", folder / f"{name}.yaml"])
+            tally.check(done.returncode == 0, f"{what}: {name}: {done.stdout.decode()}{done.stderr.decode()}")
         path = tested.pop(case.name, None)
         if not path:
             continue
