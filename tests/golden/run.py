@@ -14,7 +14,8 @@ data beside the project (a case that names it is skipped where there is none). T
 directory is the case folder. A file `env` may add KEY=VALUE lines.
 
 Expectations, all optional: `stdout` and `stderr` (absent: must be empty), `exit` (one number a
-run, shorter lists are filled with 0 from the front; absent: all 0), `tree/` (what {out} holds).
+run, shorter lists are filled with 0 from the front; absent: all 0), `tree/` (what {out} holds; where
+a case is about a few files, a file `only` names them, a pattern of fnmatch a line).
 Paths and commit ids in the texts are replaced by {placeholders} before they are compared, as is
 the digest of the knowledge everywhere: it moves with every change of a table.
 
@@ -24,6 +25,7 @@ Every blueprint under blueprints/ has a case of its own under tests/golden/bluep
 import argparse
 import concurrent.futures
 import difflib
+import fnmatch
 import os
 import pathlib
 import re
@@ -81,6 +83,12 @@ class Outcome:
 def read_tree(folder):
     return {str(path.relative_to(folder)): path.read_bytes()
             for path in sorted(folder.rglob("*")) if path.is_file() or path.is_symlink()}
+
+
+def patterns(case):
+    """What the file `only` of a case says; empty: the whole tree counts."""
+    path = case / "only"
+    return path.read_text().split() if path.exists() else []
 
 
 def commit_ids(repo, env):
@@ -148,6 +156,9 @@ def run_case(case, gpuctl, digest):
                               text)
             texts[key] = without_digests(text, digests)
         tree = read_tree(places["out"]) if places["out"].exists() else {}
+        only = patterns(case)
+        tree = {name: content for name, content in tree.items()
+                if not only or any(fnmatch.fnmatchcase(name, pattern) for pattern in only)}
         tree = {name: without_digests(content.decode("utf-8", "surrogateescape"), digests)
                       .encode("utf-8", "surrogateescape")
                 for name, content in tree.items()}
@@ -191,6 +202,8 @@ def compare(case, got):
         if want != have:
             found.append(diff(name, want, have))
     want_tree = read_tree(case / "tree") if (case / "tree").exists() else {}
+    found += [f"only: nothing is called {pattern}" for pattern in patterns(case)
+              if not any(fnmatch.fnmatchcase(name, pattern) for name in got.tree)]
     for name in sorted(set(want_tree) | set(got.tree)):
         if name not in got.tree:
             found.append(f"tree/{name}: expected, but not written")

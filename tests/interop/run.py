@@ -7,8 +7,9 @@ the folder's files, field by field, as kubectl reads them.
 
 Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the published YAML test
 suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), custom
-resources as an API server judges them (schema.py), the scripts for vSphere against a simulated vCenter
-(vsphere.py), and all scripts by shellcheck, those for gcloud against a stand-in (scripts.py).
+resources as an API server judges them (schema.py), settings of the GPU operator as it stores them
+(policies.py), alerts as Prometheus sees them (alerts.py), the scripts for vSphere against a simulated
+vCenter (vsphere.py), and all scripts by shellcheck, those for gcloud against a stand-in (scripts.py).
 """
 
 import json
@@ -18,6 +19,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from interop.alerts import check_alerts  # noqa: E402
+from interop.policies import check_policies  # noqa: E402
 from interop.scalars import check_scalars  # noqa: E402
 from interop.schema import check_schema  # noqa: E402
 from interop.scripts import check_scripts  # noqa: E402
@@ -132,6 +135,9 @@ def main():
                     folders += 1
     print(f"{objects} objects in {folders} folders")
     check_schema(tally, gpuctl)
+    for part in (check_policies, check_alerts):
+        with tempfile.TemporaryDirectory(prefix="operator-") as temporary:
+            part(tally, pathlib.Path(temporary))
     with tempfile.TemporaryDirectory(prefix="vsphere-") as temporary:
         check_vsphere(tally, gpuctl, pathlib.Path(temporary))
     with tempfile.TemporaryDirectory(prefix="scripts-") as temporary:

