@@ -66,6 +66,7 @@ class Loader {
     load_tables();
     platform_->derivations = collect("derive.yaml", "Derivation", "rows");
     platform_->rules = collect("rules.yaml", "Rules", "rules");
+    platform_->axes = collect("versions.yaml", "Versions", "axes");
     load_kinds();
     load_templates();
     platform_->documents = load_documents(library_, platform_->builds, sink_);

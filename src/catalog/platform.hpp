@@ -67,6 +67,7 @@ struct Platform {
   cel::LazyType catalog_type = cel::Type();
   std::vector<yaml::Node> derivations;  // rows, in order
   std::vector<yaml::Node> rules;        // rules, in order
+  std::vector<yaml::Node> axes;         // versions to choose, in order
   std::vector<KindFacts> kinds;
   std::vector<DocumentKind> documents;  // by name
   std::optional<Releases> releases;

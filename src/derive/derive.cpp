@@ -11,9 +11,15 @@ namespace {
 
 class Run {
  public:
-  Run(const blueprint::Blueprint& blueprint, const yaml::Node& facts, const yaml::Node& kept,
-      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, cel::Provenance* provenance)
-      : kept_(kept), sources_(sources), arena_(arena), sink_(sink), provenance_(provenance) {
+  Run(const Chooser* chooser, const blueprint::Blueprint& blueprint, const yaml::Node& facts,
+      const yaml::Node& kept, diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
+      cel::Provenance* provenance)
+      : chooser_(chooser),
+        kept_(kept),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink),
+        provenance_(provenance) {
     inputs_.metadata = blueprint.metadata;
     inputs_.spec = blueprint.spec;
     inputs_.catalog = blueprint.platform->catalog;
@@ -25,6 +31,7 @@ class Run {
   void row(const Row& row) {
     inputs_.cluster = result_.cluster;
     values_ = inputs_.values();
+    if (row.choose) chosen_ = choose();
     const Placing placing{
         [this](const yaml::Node& item, std::size_t index) {
           values_.resize(kBaseVariables);
@@ -63,6 +70,8 @@ class Run {
     cel::Provenance::Evaluation evaluation;
     if (kept) {
       evaluation.kept = chosen->origin();
+    } else if (row.choose) {
+      chosen = chosen_;
     } else {
       const std::optional<cel::Value> fresh =
           run(row.value.get(), row, provenance_ == nullptr ? nullptr : &evaluation.reads);
@@ -78,7 +87,7 @@ class Run {
     }
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (provenance_ == nullptr) return chosen;
-    evaluation.scalar = row.value.written();
+    evaluation.scalar = row.choose ? row.written.get("set") : row.value.written();
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
   }
@@ -90,6 +99,14 @@ class Run {
     if (!text.error) return std::string(text.value.node().as_string());
     cel::report(*text.error, *text.at, sources_, sink_);
     return "";
+  }
+
+  yaml::Node choose() {
+    if (chooser_ == nullptr) return arena_.map(std::span<const yaml::Entry>());
+    Chosen made = chooser_->choose(values_, kept_, sources_, arena_, sink_);
+    for (Choice& choice : made.choices) result_.choices.push_back(std::move(choice));
+    result_.conflict = std::move(made.conflict);
+    return made.values;
   }
 
   std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
@@ -114,8 +131,10 @@ class Run {
     return arena_.clone(*old);
   }
 
+  const Chooser* chooser_;
   Inputs inputs_;
   std::vector<cel::Value> values_;
+  yaml::Node chosen_;
   yaml::Node kept_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
@@ -131,7 +150,7 @@ std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blu
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
                               cel::Provenance* provenance) {
   const std::size_t errors_before = sink.error_count();
-  Run run(blueprint, facts, kept, sources, arena, sink, provenance);
+  Run run(derivation.chooser.get(), blueprint, facts, kept, sources, arena, sink, provenance);
   for (const Row& row : derivation.rows) {
     run.row(row);
     // Later rows build on this one: going on would only repeat the fault.

@@ -11,6 +11,7 @@
 #include "catalog/platform.hpp"
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
+#include "derive/chooser.hpp"
 #include "derive/path.hpp"
 
 namespace gpuctl::derive {
@@ -25,11 +26,13 @@ struct Row {
   cel::LazyExpression valid;
   cel::LazyText because;
   bool keep = false;
+  bool choose = false;  // the chooser gives the value
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
 struct Derivation {
   std::vector<Row> rows;
+  std::shared_ptr<const Chooser> chooser;  // may be absent: rows with `choose` then set nothing
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
@@ -37,19 +40,13 @@ struct Derivation {
 /// are compiled at once, otherwise at first use, which is for knowledge that was checked before.
 std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
                                           std::shared_ptr<const cel::Environment> environment,
-                                          bool thorough, diag::Sources& sources, diag::Sink& sink);
-
-/// A value the tool chose (rows with `keep`), for the lock.
-struct Choice {
-  std::string path;  // "gpuOperator.channel", "gpuPools[large].zones"
-  yaml::Node value;
-  std::string because;
-  bool kept = false;  // taken from the lock
-};
+                                          bool thorough, diag::Sources& sources, diag::Sink& sink,
+                                          std::shared_ptr<const Chooser> chooser = nullptr);
 
 struct Derived {
   yaml::Node cluster;
   std::vector<Choice> choices;
+  std::optional<Conflict> conflict;
 };
 
 /// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
