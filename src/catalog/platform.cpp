@@ -147,6 +147,8 @@ class Loader {
     table.key = spec.get("key").as_string();
     table.provider = folder;
     table.display = spec.get("display");
+    table.title = spec.get("title").as_string();
+    table.window = spec.get("window");
     for (const yaml::Entry& column : spec.get("columns").entries()) {
       table.columns.emplace_back(column.key.as_string());
     }

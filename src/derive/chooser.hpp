@@ -21,6 +21,24 @@ struct Choice {
   bool kept = false;  // taken from the lock
 };
 
+/// True for a choice at `prefix` or below it: "a.b" and "a[x]" are within "a", everything within
+/// "".
+bool is_within(const std::string& path, const std::string& prefix);
+
+/// What an earlier run chose.
+struct Earlier {
+  Earlier() = default;
+  /// `by_path`: a map from path to value; null: none.
+  explicit Earlier(yaml::Node by_path) : choices(by_path) {}
+
+  /// The value to keep, or nullptr: nothing was chosen, or it is to be chosen again.
+  const yaml::Node* kept(const std::string& path) const;
+
+  yaml::Node choices;
+  /// What is_within() one of these is chosen again.
+  std::vector<std::string> again;
+};
+
 /// Values of the blueprint that do not go together.
 struct Conflict {
   bool hard = false;              // it does not work; otherwise it is only not supported
@@ -41,9 +59,9 @@ class Chooser {
   Chooser& operator=(const Chooser&) = delete;
   virtual ~Chooser() = default;
 
-  /// `values` are those of base_environment(), `kept` the choices of an earlier run by path. A kept
-  /// choice that does not go with the rest any more is GPU0603. Thread-safe.
-  virtual Chosen choose(std::span<const cel::Value> values, const yaml::Node& kept,
+  /// `values` are those of base_environment(). A kept choice that does not go with the rest any
+  /// more is GPU0603. Thread-safe.
+  virtual Chosen choose(std::span<const cel::Value> values, const Earlier& earlier,
                         diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) const = 0;
 };
 

@@ -27,6 +27,7 @@ struct Row {
   cel::LazyText because;
   bool keep = false;
   bool choose = false;  // the chooser gives the value
+  bool record = false;  // says what was built: is kept even where choices are made again
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
@@ -49,12 +50,12 @@ struct Derived {
   std::optional<Conflict> conflict;
 };
 
-/// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
-/// that is not valid any more is GPU0603. The result is checked against the derived schema.
-/// `provenance`, when not null, receives where each value comes from; the inputs and the derived
-/// tree are then in it, marked, under the names that expressions use.
+/// Runs the rows. A value of an earlier run that is not valid any more is GPU0603. The result is
+/// checked against the derived schema. `provenance`, when not null, receives where each value comes
+/// from; the inputs and the derived tree are then in it, marked, under the names that expressions
+/// use.
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
-                              const yaml::Node& facts, const yaml::Node& kept,
+                              const yaml::Node& facts, const Earlier& earlier,
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
                               cel::Provenance* provenance = nullptr);
 

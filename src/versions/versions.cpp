@@ -41,12 +41,12 @@ struct Between {
 class Run {
  public:
   Run(const std::vector<Axis>& axes, const std::vector<Between>& rules,
-      std::span<const cel::Value> values, const yaml::Node& kept, diag::Sources& sources,
+      std::span<const cel::Value> values, const derive::Earlier& earlier, diag::Sources& sources,
       yaml::Arena& arena, diag::Sink& sink)
       : all_axes_(axes),
         rules_(rules),
         values_(values.begin(), values.end()),
-        kept_(kept),
+        earlier_(earlier),
         sources_(sources),
         arena_(arena),
         sink_(sink) {}
@@ -117,8 +117,10 @@ class Run {
     }
     known.free = known.values.size();
     look_for_pin(known);
-    const yaml::Node* old = axis.keep.empty() ? nullptr : kept_.find(axis.keep);
+    const yaml::Node* old = axis.keep.empty() ? nullptr : earlier_.kept(axis.keep);
     if (old != nullptr && old->is_string()) known.kept = place_of(known, *old);
+    const yaml::Node before = earlier_.choices.get(axis.keep);
+    if (before.is_string()) before_.set(arena_, axis.name, before);
     if (known.values.empty()) return;
     if (known.free == 0) known.free = known.values.size();
     places_.back() = axes_.size();
@@ -173,6 +175,7 @@ class Run {
           const Known& known = axes_[axes[i]];
           versions.set(arena_, known.axis->name, known.values[asked[i]]);
         }
+        versions.set(arena_, "before", before_.build(arena_));
         yaml::MapBuilder cluster(values_[derive::kCluster].node());
         cluster.set(arena_, "versions", versions.build(arena_));
         std::vector<cel::Value> values = values_;
@@ -199,7 +202,7 @@ class Run {
       }
       const yaml::Node value = axes_[axis].values[*with_kept[axis]];
       sink_
-          .error(derive::kChoiceInvalid, kept_.get(axes_[axis].axis->keep).origin(),
+          .error(derive::kChoiceInvalid, earlier_.choices.get(axes_[axis].axis->keep).origin(),
                  "the kept choice `" + axes_[axis].axis->keep + "` is no longer valid")
           .got("\"" + std::string(value.as_string()) + "\"")
           .note(others.empty() ? "it does not go with the blueprint"
@@ -217,10 +220,12 @@ class Run {
       const Known& known = axes_[axis];
       const yaml::Node value = known.values[solution.values[axis]];
       values.set(arena_, known.axis->name, value);
-      if (pins[axis] || known.axis->keep.empty()) continue;
-      const bool kept = known.kept && *known.kept == solution.values[axis];
-      out.choices.push_back({known.axis->keep, value, because(*known.axis), kept});
+      if (known.axis->keep.empty()) continue;
+      const bool kept = !pins[axis] && known.kept && *known.kept == solution.values[axis];
+      out.choices.push_back(
+          {known.axis->keep, value, pins[axis] ? "the blueprint" : because(*known.axis), kept});
     }
+    values.set(arena_, "before", before_.build(arena_));
     out.values = values.build(arena_);
     // What a conflict costs to explain is paid only when there is one.
     const std::vector<std::size_t> conflict = solver.conflict(pins);
@@ -254,11 +259,12 @@ class Run {
   const std::vector<Axis>& all_axes_;
   const std::vector<Between>& rules_;
   std::vector<cel::Value> values_;
-  yaml::Node kept_;
+  const derive::Earlier& earlier_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
   std::vector<Known> axes_;
+  yaml::MapBuilder before_;                         // what the axes had in the earlier run
   std::vector<std::optional<std::size_t>> places_;  // in axes_, by place in all_axes_
 };
 
@@ -268,10 +274,10 @@ class Versions : public derive::Chooser {
            std::shared_ptr<const rule::Rules> rules)
       : axes_(std::move(axes)), between_(std::move(between)), rules_(std::move(rules)) {}
 
-  derive::Chosen choose(std::span<const cel::Value> values, const yaml::Node& kept,
+  derive::Chosen choose(std::span<const cel::Value> values, const derive::Earlier& earlier,
                         diag::Sources& sources, yaml::Arena& arena,
                         diag::Sink& sink) const override {
-    return Run(axes_, between_, values, kept, sources, arena, sink).choose();
+    return Run(axes_, between_, values, earlier, sources, arena, sink).choose();
   }
 
  private:
