@@ -66,6 +66,7 @@ class Loader {
     load_tables();
     platform_->derivations = collect("derive.yaml", "Derivation", "rows");
     platform_->rules = collect("rules.yaml", "Rules", "rules");
+    platform_->axes = collect("versions.yaml", "Versions", "axes");
     load_kinds();
     load_templates();
     platform_->documents = load_documents(library_, platform_->builds, sink_);
@@ -146,6 +147,8 @@ class Loader {
     table.key = spec.get("key").as_string();
     table.provider = folder;
     table.display = spec.get("display");
+    table.title = spec.get("title").as_string();
+    table.window = spec.get("window");
     for (const yaml::Entry& column : spec.get("columns").entries()) {
       table.columns.emplace_back(column.key.as_string());
     }

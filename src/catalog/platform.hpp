@@ -20,6 +20,8 @@ struct Table {
   std::string provider;              // folder it comes from
   std::vector<std::string> columns;  // in written order
   yaml::Node display;                // names of the columns that a listing shows, or null
+  std::string title;                 // "machine types", as a heading has it
+  yaml::Node window;                 // {starts, ends, status}: columns of support dates, or null
   yaml::Node rows;                   // map: key column -> row
 };
 
@@ -67,6 +69,7 @@ struct Platform {
   cel::LazyType catalog_type = cel::Type();
   std::vector<yaml::Node> derivations;  // rows, in order
   std::vector<yaml::Node> rules;        // rules, in order
+  std::vector<yaml::Node> axes;         // versions to choose, in order
   std::vector<KindFacts> kinds;
   std::vector<DocumentKind> documents;  // by name
   std::optional<Releases> releases;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "yaml/emit.hpp"
 
@@ -59,23 +60,7 @@ std::string as_table(const catalog::Table& table) {
     for (const std::string& column : columns) line.push_back(cell(row.value.get(column)));
     cells.push_back(std::move(line));
   }
-  std::vector<std::size_t> widths(columns.size(), 0);
-  for (const std::vector<std::string>& line : cells) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      widths[i] = std::max(widths[i], base::code_points(line[i]));
-    }
-  }
-  std::string out;
-  for (const std::vector<std::string>& line : cells) {
-    std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      text += line[i];
-      if (i + 1 < line.size()) text.append(widths[i] - base::code_points(line[i]) + 2, ' ');
-    }
-    while (text.ends_with(' ')) text.pop_back();
-    out += text + "\n";
-  }
-  return out;
+  return in_columns(cells);
 }
 
 int run_catalog(const std::string& table_name, const CatalogOptions& options,
@@ -164,6 +149,7 @@ void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       exit_code = run_catalog(table, *options, global);
     });
   }
+  add_releases(*catalog, global, exit_code);
   CLI::App* platforms = catalog->add_subcommand("platforms", "Platforms a blueprint may name");
   auto options = std::make_shared<CatalogOptions>();
   add_output(*platforms, *options);

@@ -94,10 +94,13 @@ unsigned thread_count(unsigned jobs);
 void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_upgrade(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_import(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_explain(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code);
+/// `catalog releases`, below `catalog`.
+void add_releases(CLI::App& catalog, const GlobalOptions& global, int& exit_code);
 void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code);
 
 }  // namespace gpuctl::cli

@@ -14,6 +14,7 @@
 #include "cli/codes.hpp"
 #include "document/release.hpp"
 #include "document/secrets.hpp"
+#include "versions/versions.hpp"
 
 namespace gpuctl::cli {
 
@@ -105,7 +106,13 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
       derive::base_environment(*compiled.platform, library.programs(name));
   diag::Sources& sources = library.sources();
   compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
-  compiled.derivation = derive::compile(*compiled.platform, environment, thorough, sources, sink);
+  std::shared_ptr<const derive::Chooser> chooser;
+  if (compiled.rules != nullptr) {
+    chooser =
+        versions::compile(*compiled.platform, environment, compiled.rules, thorough, sources, sink);
+  }
+  compiled.derivation =
+      derive::compile(*compiled.platform, environment, thorough, sources, sink, std::move(chooser));
   compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
   const document::StoreOf store_of = [&](const std::string& kind) {
     return library.programs(name + "/" + kind);
@@ -113,7 +120,7 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, di
   compiled.documents =
       document::Kinds::compile(compiled.platform, store_of, thorough, sources, sink);
   if (compiled.derivation == nullptr || compiled.rules == nullptr ||
-      compiled.documents == nullptr) {
+      compiled.documents == nullptr || compiled.derivation->chooser == nullptr) {
     return {};
   }
   return compiled;

@@ -105,6 +105,7 @@ int run_program(int argc, char** argv) {
   add_validate(app, global, exit_code);
   add_render(app, global, exit_code);
   add_apply(app, global, exit_code);
+  add_upgrade(app, global, exit_code);
   add_import(app, global, exit_code);
   add_mig(app, global, exit_code);
   add_explain(app, global, exit_code);

@@ -66,11 +66,12 @@ class Run {
   void stages() {
     if (!load()) return;
     if (!load_lock() || !load_facts()) return;
-    if (result_.old_lock) kept_ = plan::kept_choices(*result_.old_lock, arena());
+    if (result_.old_lock) earlier_.choices = plan::kept_choices(*result_.old_lock, arena());
+    earlier_.again = request_.choose_again;
     spdlog::debug("{}: derive", result_.blueprint_file);
     diag::Sink findings;
     const std::optional<derive::Derived> derived = derive::derive(
-        *compiled_->derivation, *result_.blueprint, facts_, kept_, sources(), arena(), findings);
+        *compiled_->derivation, *result_.blueprint, facts_, earlier_, sources(), arena(), findings);
     take(std::move(findings));
     if (!derived) return;
     spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
@@ -97,7 +98,7 @@ class Run {
   Traced trace() {
     Traced out;
     const std::optional<derive::Derived> derived =
-        derive::derive(*compiled_->derivation, *result_.blueprint, facts_, kept_, sources(),
+        derive::derive(*compiled_->derivation, *result_.blueprint, facts_, earlier_, sources(),
                        arena(), out.findings, out.provenance.get());
     if (!derived) return out;
     const render::Cluster cluster{*result_.blueprint, *derived, facts_, out.provenance.get()};
@@ -388,7 +389,7 @@ class Run {
   Knowledge& knowledge_;
   const Compiled* compiled_ = nullptr;
   yaml::Node facts_;
-  yaml::Node kept_;
+  derive::Earlier earlier_;
   std::vector<render::ExtraManifest> extra_;
   std::string input_;
   Result result_;

@@ -41,8 +41,8 @@ class Compiler {
         sink_(sink) {}
 
   std::optional<Row> compile(const yaml::Node& written) {
-    static const std::vector<std::string> kKeys = {"set",  "value", "because",
-                                                   "when", "keep",  "valid"};
+    static const std::vector<std::string> kKeys = {"set",  "value", "because", "when",
+                                                   "keep", "valid", "choose",  "record"};
     const std::size_t errors_before = sink_.error_count();
     for (const yaml::Entry& entry : written.entries()) {
       const std::string key(entry.key.as_string());
@@ -54,10 +54,11 @@ class Compiler {
     const yaml::Node set = written.get("set");
     std::optional<std::vector<Step>> path =
         set.is_string() ? parse_path(set.as_string()) : std::nullopt;
-    if (!path || written.find("value") == nullptr) {
+    const bool choose = written.get("choose").as_boolean();
+    if (!path || (written.find("value") == nullptr) != choose) {
       sink_
           .error(kFaultyRow, set.is_null() ? written.origin() : set.origin(),
-                 "a derivation row needs `set: PATH` and `value: CEL`")
+                 "a derivation row needs `set: PATH` and `value: CEL`, or `choose: true`")
           .expect("a path such as `gpuOperator.channel` or `gpuPools[].machine`");
       return std::nullopt;
     }
@@ -72,9 +73,11 @@ class Compiler {
     row.text = set.as_string();
     row.written = written;
     const std::shared_ptr<const cel::Environment> environment = environment_of(*path);
+    row.choose = choose;
     row.value = lazy<cel::Expression>(written, "value", environment);
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();
+    row.record = written.get("record").as_boolean();
     row.because = lazy<cel::Text>(written, "because", environment);
     if (written.find("valid") != nullptr) {
       auto with_value = std::make_shared<cel::Environment>(*environment);
@@ -132,9 +135,11 @@ class Compiler {
 
 std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
                                           std::shared_ptr<const cel::Environment> environment,
-                                          bool thorough, diag::Sources& sources, diag::Sink& sink) {
+                                          bool thorough, diag::Sources& sources, diag::Sink& sink,
+                                          std::shared_ptr<const Chooser> chooser) {
   Compiler compiler(platform, std::move(environment), thorough, sources, sink);
   auto derivation = std::make_shared<Derivation>();
+  derivation->chooser = std::move(chooser);
   bool good = true;
   for (const yaml::Node& written : platform.derivations) {
     std::optional<Row> row = compiler.compile(written);

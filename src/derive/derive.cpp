@@ -1,5 +1,7 @@
 #include "derive/derive.hpp"
 
+#include <algorithm>
+
 #include "cel/collections.hpp"
 #include "derive/codes.hpp"
 #include "derive/environment.hpp"
@@ -11,9 +13,15 @@ namespace {
 
 class Run {
  public:
-  Run(const blueprint::Blueprint& blueprint, const yaml::Node& facts, const yaml::Node& kept,
-      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, cel::Provenance* provenance)
-      : kept_(kept), sources_(sources), arena_(arena), sink_(sink), provenance_(provenance) {
+  Run(const Chooser* chooser, const blueprint::Blueprint& blueprint, const yaml::Node& facts,
+      const Earlier& earlier, diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
+      cel::Provenance* provenance)
+      : chooser_(chooser),
+        earlier_(earlier),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink),
+        provenance_(provenance) {
     inputs_.metadata = blueprint.metadata;
     inputs_.spec = blueprint.spec;
     inputs_.catalog = blueprint.platform->catalog;
@@ -25,6 +33,7 @@ class Run {
   void row(const Row& row) {
     inputs_.cluster = result_.cluster;
     values_ = inputs_.values();
+    if (row.choose) chosen_ = choose();
     const Placing placing{
         [this](const yaml::Node& item, std::size_t index) {
           values_.resize(kBaseVariables);
@@ -63,6 +72,8 @@ class Run {
     cel::Provenance::Evaluation evaluation;
     if (kept) {
       evaluation.kept = chosen->origin();
+    } else if (row.choose) {
+      chosen = chosen_;
     } else {
       const std::optional<cel::Value> fresh =
           run(row.value.get(), row, provenance_ == nullptr ? nullptr : &evaluation.reads);
@@ -78,7 +89,7 @@ class Run {
     }
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (provenance_ == nullptr) return chosen;
-    evaluation.scalar = row.value.written();
+    evaluation.scalar = row.choose ? row.written.get("set") : row.value.written();
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
   }
@@ -92,9 +103,17 @@ class Run {
     return "";
   }
 
+  yaml::Node choose() {
+    if (chooser_ == nullptr) return arena_.map(std::span<const yaml::Entry>());
+    Chosen made = chooser_->choose(values_, earlier_, sources_, arena_, sink_);
+    for (Choice& choice : made.choices) result_.choices.push_back(std::move(choice));
+    result_.conflict = std::move(made.conflict);
+    return made.values;
+  }
+
   std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
     if (!row.keep) return std::nullopt;
-    const yaml::Node* old = kept_.find(filed);
+    const yaml::Node* old = row.record ? earlier_.choices.find(filed) : earlier_.kept(filed);
     if (old == nullptr) return std::nullopt;
     if (row.valid) {
       values_.emplace_back(*old);
@@ -105,18 +124,19 @@ class Run {
             .error(kChoiceInvalid, old->origin(),
                    "the kept choice `" + filed + "` is no longer valid")
             .got(yaml::emit_json(*old))
-            .suggest(
-                "set the value in the blueprint, or remove the choice from the lock to let "
-                "gpuctl choose again");
+            .suggest("`gpuctl upgrade --only " + filed +
+                     "` chooses again; or set the value in the blueprint");
         return std::nullopt;
       }
     }
     return arena_.clone(*old);
   }
 
+  const Chooser* chooser_;
   Inputs inputs_;
   std::vector<cel::Value> values_;
-  yaml::Node kept_;
+  yaml::Node chosen_;
+  const Earlier& earlier_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
@@ -126,12 +146,25 @@ class Run {
 
 }  // namespace
 
+bool is_within(const std::string& path, const std::string& prefix) {
+  if (prefix.empty() || path == prefix) return true;
+  return path.size() > prefix.size() && path.starts_with(prefix) &&
+         (path[prefix.size()] == '.' || path[prefix.size()] == '[');
+}
+
+const yaml::Node* Earlier::kept(const std::string& path) const {
+  const bool chosen_again = std::any_of(again.begin(), again.end(), [&](const std::string& prefix) {
+    return is_within(path, prefix);
+  });
+  return chosen_again ? nullptr : choices.find(path);
+}
+
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
-                              const yaml::Node& facts, const yaml::Node& kept,
+                              const yaml::Node& facts, const Earlier& earlier,
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
                               cel::Provenance* provenance) {
   const std::size_t errors_before = sink.error_count();
-  Run run(blueprint, facts, kept, sources, arena, sink, provenance);
+  Run run(derivation.chooser.get(), blueprint, facts, earlier, sources, arena, sink, provenance);
   for (const Row& row : derivation.rows) {
     run.row(row);
     // Later rows build on this one: going on would only repeat the fault.

@@ -11,6 +11,7 @@
 #include "catalog/platform.hpp"
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
+#include "derive/chooser.hpp"
 #include "derive/path.hpp"
 
 namespace gpuctl::derive {
@@ -25,11 +26,14 @@ struct Row {
   cel::LazyExpression valid;
   cel::LazyText because;
   bool keep = false;
+  bool choose = false;  // the chooser gives the value
+  bool record = false;  // says what was built: is kept even where choices are made again
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
 struct Derivation {
   std::vector<Row> rows;
+  std::shared_ptr<const Chooser> chooser;  // may be absent: rows with `choose` then set nothing
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
@@ -37,27 +41,21 @@ struct Derivation {
 /// are compiled at once, otherwise at first use, which is for knowledge that was checked before.
 std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
                                           std::shared_ptr<const cel::Environment> environment,
-                                          bool thorough, diag::Sources& sources, diag::Sink& sink);
-
-/// A value the tool chose (rows with `keep`), for the lock.
-struct Choice {
-  std::string path;  // "gpuOperator.channel", "gpuPools[large].zones"
-  yaml::Node value;
-  std::string because;
-  bool kept = false;  // taken from the lock
-};
+                                          bool thorough, diag::Sources& sources, diag::Sink& sink,
+                                          std::shared_ptr<const Chooser> chooser = nullptr);
 
 struct Derived {
   yaml::Node cluster;
   std::vector<Choice> choices;
+  std::optional<Conflict> conflict;
 };
 
-/// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
-/// that is not valid any more is GPU0603. The result is checked against the derived schema.
-/// `provenance`, when not null, receives where each value comes from; the inputs and the derived
-/// tree are then in it, marked, under the names that expressions use.
+/// Runs the rows. A value of an earlier run that is not valid any more is GPU0603. The result is
+/// checked against the derived schema. `provenance`, when not null, receives where each value comes
+/// from; the inputs and the derived tree are then in it, marked, under the names that expressions
+/// use.
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
-                              const yaml::Node& facts, const yaml::Node& kept,
+                              const yaml::Node& facts, const Earlier& earlier,
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
                               cel::Provenance* provenance = nullptr);
 

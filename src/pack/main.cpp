@@ -17,6 +17,7 @@
 #include "imports/mapping.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
+#include "versions/versions.hpp"
 #include "yaml/read.hpp"
 
 namespace {
@@ -70,7 +71,10 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     const auto store = std::make_shared<cel::Store>();
     const auto environment = derive::base_environment(*platform, store);
     derive::compile(*platform, environment, kThorough, library.sources(), sink);
-    rule::compile(*platform, environment, kThorough, library.sources(), sink);
+    const auto rules = rule::compile(*platform, environment, kThorough, library.sources(), sink);
+    if (rules != nullptr) {
+      versions::compile(*platform, environment, rules, kThorough, library.sources(), sink);
+    }
     render::compile(*platform, environment, library, kThorough, sink);
     imports::Mapping::compile(*platform, library, kThorough, sink);
     programs[name] = store->packed();

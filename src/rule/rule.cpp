@@ -1,8 +1,11 @@
 #include "rule/rule.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <utility>
 
+#include "base/text.hpp"
 #include "derive/environment.hpp"
 #include "rule/codes.hpp"
 #include "yaml/emit.hpp"
@@ -12,8 +15,9 @@ namespace gpuctl::rule {
 
 namespace {
 
-const std::vector<std::string> kKeys = {"code",    "severity", "forEach",  "when", "check", "at",
-                                        "message", "label",    "expected", "help", "source"};
+const std::vector<std::string> kKeys = {"code",     "severity", "forEach", "when",
+                                        "check",    "at",       "message", "label",
+                                        "expected", "help",     "source",  "between"};
 const std::vector<std::string> kDocumentKeys = {"on", "field", "rendered"};
 
 bool is_code(std::string_view text) {
@@ -78,6 +82,9 @@ class Compiler {
     }
     rule.severity = *severity;
     rule.source = written.get("source").as_string();
+    for (const yaml::Node& axis : written.get("between").items()) {
+      rule.between.emplace_back(axis.as_string());
+    }
     const Loops& loops = loops_of(written);
     rule.loops = loops.loops;
     rule.environment = loops.environment;
@@ -140,13 +147,15 @@ class Compiler {
 
 class Checker {
  public:
-  /// `blueprint` when the rules are on one; otherwise the first value is a document.
-  Checker(Subject subject, const yaml::Node* blueprint, diag::Sources& sources, yaml::Arena& arena,
-          diag::Sink& sink)
+  /// `blueprint` when the rules are on one; otherwise the first value is a document. `conflict` of
+  /// its versions, or nullptr.
+  Checker(Subject subject, const yaml::Node* blueprint, const derive::Conflict* conflict,
+          diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
       : subject_(std::move(subject)),
         values_(std::move(subject_.values)),
         base_count_(values_.size()),
         blueprint_(blueprint),
+        conflict_(conflict),
         sources_(sources),
         arena_(arena),
         sink_(sink) {}
@@ -209,7 +218,21 @@ class Checker {
     broken.expect(text("expected", rule));
     if (std::string help = text("help", rule); !help.empty()) broken.suggest(std::move(help));
     if (!rule.source.empty()) broken.note("source: " + rule.source);
+    if (!rule.between.empty()) explain_conflict(broken);
     sink_.add(std::move(broken));
+  }
+
+  // Once: the ways out are out of the whole conflict, of which each broken rule is a part.
+  void explain_conflict(diag::Diagnostic& broken) {
+    if (conflict_ == nullptr || broken.severity == diag::Severity::note) return;
+    const derive::Conflict& conflict = *std::exchange(conflict_, nullptr);
+    std::vector<std::string> pins;
+    for (const diag::Label& pin : conflict.pins) {
+      pins.push_back(pin.text);
+      if (known(pin.at) && pin.at != broken.primary.at) broken.also(pin.at, "pinned here");
+    }
+    if (pins.size() > 1) broken.note("do not go together: " + base::join(pins, ", "));
+    for (const std::string& way : conflict.ways_out) broken.suggest(way);
   }
 
   void saw(const Rule& rule, Verdict verdict) {
@@ -289,6 +312,7 @@ class Checker {
   std::vector<cel::Value> values_;
   std::size_t base_count_;
   const yaml::Node* blueprint_;
+  const derive::Conflict* conflict_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
@@ -332,6 +356,29 @@ std::shared_ptr<const Rules> compile_document_rules(
   return good ? rules : nullptr;
 }
 
+bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena) {
+  const auto is_true = [&](const cel::LazyExpression& expression, bool otherwise) {
+    const cel::Outcome outcome = cel::evaluate(*expression.get().program, values, arena);
+    if (!outcome.ok()) return otherwise;
+    return outcome.value.is_node() && outcome.value.node().as_boolean();
+  };
+  const std::function<bool(std::size_t)> loop = [&](std::size_t depth) {
+    if (depth == rule.loops.size()) {
+      return (rule.when && !is_true(rule.when, false)) || is_true(rule.check, true);
+    }
+    const cel::Outcome list = cel::evaluate(*rule.loops[depth].list.program, values, arena);
+    if (!list.ok() || !list.value.is_node()) return true;
+    for (const yaml::Node& item : list.value.node().items()) {
+      values.emplace_back(item);
+      const bool kept = loop(depth + 1);
+      values.pop_back();
+      if (!kept) return false;
+    }
+    return true;
+  };
+  return loop(0);
+}
+
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
            yaml::Arena& arena, diag::Sink& sink, Observer* observer) {
@@ -341,13 +388,14 @@ void check(const Rules& rules, const blueprint::Blueprint& blueprint,
   subject.values = inputs.values();
   subject.fallback = blueprint.metadata.get("name").origin();
   subject.observer = observer;
-  Checker checker(std::move(subject), &blueprint.document, sources, arena, sink);
+  Checker checker(std::move(subject), &blueprint.document,
+                  derived.conflict ? &*derived.conflict : nullptr, sources, arena, sink);
   for (const Rule& rule : rules) checker.run(rule);
 }
 
 void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
            diag::Sink& sink) {
-  Checker checker(subject, nullptr, sources, arena, sink);
+  Checker checker(subject, nullptr, nullptr, sources, arena, sink);
   for (const Rule& rule : rules) checker.run(rule);
 }
 

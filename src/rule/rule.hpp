@@ -23,6 +23,7 @@ struct Rule {
   // What a broken rule says is compiled only then: most rules are kept most of the time.
   std::shared_ptr<const cel::Environment> environment;
   std::string source;
+  std::vector<std::string> between;  // versions that it constrains
   yaml::Node written;
 };
 
@@ -75,8 +76,14 @@ struct Subject {
 void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
            diag::Sink& sink);
 
+/// Whether a rule is kept for all items of its loops. `values` are those of its environment.
+/// Nothing is reported: a rule that cannot be evaluated, because it asks for what is not there, is
+/// kept.
+bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena);
+
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
-/// fact are skipped. `observer` may be absent.
+/// fact are skipped. The first broken rule between versions also says which pins of the blueprint
+/// are in conflict, and what would go together. `observer` may be absent.
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
            yaml::Arena& arena, diag::Sink& sink, Observer* observer = nullptr);

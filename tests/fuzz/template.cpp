@@ -49,7 +49,7 @@ void try_template(const std::string& text, const std::string& spec) {
   const yaml::Node facts = lab.parse("{infraID: one-x}");
 
   const auto derived =
-      derive::derive(*derivation, *blueprint, facts, yaml::Node(), sources, arena, sink);
+      derive::derive(*derivation, *blueprint, facts, derive::Earlier(), sources, arena, sink);
   if (!derived) return;
   const render::Cluster cluster{*blueprint, *derived, facts};
   const render::Rendered out = render::render(*templates, cluster, {}, {}, sources, arena, sink);
@@ -57,7 +57,7 @@ void try_template(const std::string& text, const std::string& spec) {
 
   diag::Sink traced_sink;
   cel::Provenance provenance;
-  const auto traced = derive::derive(*derivation, *blueprint, facts, yaml::Node(), sources, arena,
+  const auto traced = derive::derive(*derivation, *blueprint, facts, derive::Earlier(), sources, arena,
                                      traced_sink, &provenance);
   require(traced.has_value());
   const render::Cluster marked{*blueprint, *traced, facts, &provenance};

@@ -18,13 +18,14 @@ BUILDS_ON = {
     "blueprint": ["catalog"],
     "derive": ["blueprint", "gpu"],
     "rule": ["derive"],
+    "versions": ["rule"],
     "document": ["rule"],
     "imports": ["document"],
     "render": ["document"],
     "plan": ["render", "git"],
-    "pack": ["render", "imports"],
+    "pack": ["render", "imports", "versions"],
     "install": ["plan"],
-    "cli": ["install", "plan", "imports"],
+    "cli": ["install", "plan", "imports", "versions"],
 }
 
 # Start of an include of somebody else's library -> the folders that may have it.

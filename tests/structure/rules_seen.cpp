@@ -63,7 +63,7 @@ class Measure : public rule::Observer {
       facts = *read;
     }
     const auto derived =
-        derive::derive(*compiled->derivation, *loaded, facts, yaml::Node(), sources, arena, sink);
+        derive::derive(*compiled->derivation, *loaded, facts, derive::Earlier(), sources, arena, sink);
     if (!derived) return;
     rule::check(*compiled->rules, *loaded, *derived, facts, sources, arena, sink, this);
   }

@@ -32,8 +32,9 @@ Made run(const std::string& rows, const std::string& spec, const std::string& ke
                                     lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (derivation != nullptr && blueprint) {
-      const auto derived = derive(*derivation, *blueprint, lab.parse(facts), lab.parse(kept),
-                                  lab.library->sources(), lab.library->arena(), lab.sink);
+      const auto derived =
+          derive(*derivation, *blueprint, lab.parse(facts), Earlier(lab.parse(kept)),
+                 lab.library->sources(), lab.library->arena(), lab.sink);
       if (derived) {
         made.cluster = yaml::emit_json(derived->cluster);
         for (const Choice& choice : derived->choices) {

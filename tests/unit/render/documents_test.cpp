@@ -43,7 +43,7 @@ Made run(const std::vector<std::string>& templates, const std::string& spec,
     const auto blueprint = lab.blueprint(spec);
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);
-      const auto derived = derive::derive(*derivation, *blueprint, known, yaml::Node(),
+      const auto derived = derive::derive(*derivation, *blueprint, known, derive::Earlier(),
                                           lab.library->sources(), lab.library->arena(), lab.sink);
       std::vector<ExtraManifest> manifests;
       for (const std::string& text : extra) {

@@ -45,7 +45,7 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
     const auto blueprint = lab.blueprint(spec);
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);
-      const auto derived = derive::derive(*derivation, *blueprint, known, yaml::Node(),
+      const auto derived = derive::derive(*derivation, *blueprint, known, derive::Earlier(),
                                           lab.library->sources(), lab.library->arena(), lab.sink);
       if (derived) {
         check(*compiled, *blueprint, *derived, known, lab.library->sources(), lab.library->arena(),

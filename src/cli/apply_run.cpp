@@ -1,0 +1,403 @@
+#include "cli/apply_run.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "base/text.hpp"
+#include "cli/apply_target.hpp"
+#include "cli/batch.hpp"
+#include "cli/codes.hpp"
+#include "cli/unchanged.hpp"
+#include "plan/plan.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+// What one cluster needs, once its documents are freed or their objects written.
+struct Planned {
+  std::string cluster;  // "stage/name"
+  std::vector<plan::Change> changes;
+  std::vector<git::Change> writes;
+  diag::Sink findings;
+  Inputs inputs;
+  std::vector<std::string> choices;  // paths of all
+  std::string moved;                 // a line for each choice that is another one now
+  bool known = false;  // nothing has changed since the last run, so that this one was not made
+};
+
+// From this many clusters on objects are written as they come; fewer fit into memory.
+constexpr std::size_t kStreamFrom = 16;
+constexpr std::string_view kClusters = "clusters/";
+
+// One plan of all clusters against one commit.
+class Apply {
+ public:
+  Apply(const ApplyOptions& options, const GlobalOptions& global, Knowledge& knowledge,
+        Report& report)
+      : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
+
+  int run(Request request) {
+    target_ = make_target(options_.repository, options_.branch,
+                          std::chrono::seconds(options_.timeout), report_);
+    if (!target_) return kFindings;
+    for (int attempt = 0; attempt < target_->most_tries(); ++attempt) {
+      const git::CommitStatus status = attempt_once(request);
+      if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
+      return status == git::CommitStatus::failed ? kFindings : kOk;
+    }
+    diag::Sink moved;
+    target_->report_lost(moved);
+    report_.show(moved, diag::Sources());
+    return kFindings;
+  }
+
+ private:
+  git::CommitStatus attempt_once(Request request) {
+    diag::Sink sink;
+    if (!target_->look(sink)) {
+      report_.show(sink, diag::Sources());
+      return git::CommitStatus::failed;
+    }
+    const std::string start = target_->head().start;
+    // A repository handle is for one thread at a time.
+    std::mutex one_at_a_time;
+    request.earlier = [&](const std::string& path) -> std::optional<std::string> {
+      if (start.empty()) return std::nullopt;
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      return target_->repository()->read(start, path, sink);
+    };
+    git::Repository* repository = target_->repository();
+    std::vector<Planned> plans(options_.inputs.blueprints.size());
+    std::vector<Finished> finished(plans.size());
+    std::optional<Unchanged> unchanged;
+    if (repository != nullptr && !request.crds) {
+      unchanged.emplace(repository->git_directory(),
+                        identity_of(knowledge_, global_.format + " " + report_.colouring() +
+                                                    (options_.take_over ? " take over" : "")));
+    }
+    if (unchanged && !full_ && !start.empty()) {
+      find_unchanged(*unchanged, request, start, plans, finished);
+    }
+    std::vector<std::string> blueprints;
+    std::vector<std::size_t> positions;  // of them among all
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].known) continue;
+      positions.push_back(i);
+      blueprints.push_back(options_.inputs.blueprints[i]);
+    }
+    std::optional<git::NewObjects> objects;
+    if (repository != nullptr && repository->is_bare() && blueprints.size() >= kStreamFrom) {
+      objects = repository->new_objects(sink);
+    }
+    std::atomic<bool> failed = sink.has_errors();
+    const Consume consume = [&](std::size_t index, Result& result) {
+      Planned& planned = plans[positions[index]];
+      planned = {};
+      if (result.sink.has_errors()) failed = true;
+      if (!failed) plan_cluster(result, start, one_at_a_time, objects, planned);
+      if (planned.findings.has_errors()) failed = true;
+    };
+    request.choose_again = options_.choose_again;
+    std::vector<Finished> made = run_all(blueprints, request, knowledge_,
+                                         thread_count(options_.inputs.jobs), report_, consume);
+    if (holds_known(made, plans)) {
+      full_ = true;
+      return attempt_once(request);
+    }
+    for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
+    if (!failed) check_choices(plans, sink);
+    return conclude(finished, plans, objects, unchanged, sink);
+  }
+
+  // All clusters are planned: commits, unless one of them or the repository has a fault.
+  git::CommitStatus conclude(const std::vector<Finished>& finished, std::vector<Planned>& plans,
+                             std::optional<git::NewObjects>& objects,
+                             std::optional<Unchanged>& unchanged, diag::Sink& sink) {
+    const bool good = !sink.has_errors() &&
+                      std::all_of(finished.begin(), finished.end(), [&](const Finished& cluster) {
+                        return cluster.accepted(options_.inputs.strict);
+                      });
+    for (Planned& planned : plans) {
+      if (good) sink.take(std::move(planned.findings));
+    }
+    if (target_->recover(sink)) return git::CommitStatus::moved;
+    if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
+      return give_up(finished, sink);
+    }
+    const git::CommitResult made = commit(finished, plans, objects, sink);
+    if (objects && made.status != git::CommitStatus::committed) objects->take_back();
+    if (unchanged && !made.id.empty()) record_unchanged(*unchanged, plans, finished, made.id);
+    return made.status;
+  }
+
+  // What is to be chosen again must be a choice of some cluster.
+  void check_choices(const std::vector<Planned>& plans, diag::Sink& sink) const {
+    std::set<std::string> choices;
+    for (const Planned& planned : plans) {
+      choices.insert(planned.choices.begin(), planned.choices.end());
+    }
+    const std::vector<std::string> names(choices.begin(), choices.end());
+    for (const std::string& wanted : options_.choose_again) {
+      const bool known = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return derive::is_within(name, wanted);
+      });
+      if (known) continue;
+      sink.error(kNoSuchChoice, diag::kNoOrigin, "no cluster has a choice `" + shown(wanted) + "`")
+          .expect("one of " + base::join(names, ", "))
+          .did_you_mean(wanted, names);
+    }
+  }
+
+  // Marks the clusters that need no run. None when two blueprints are for one cluster, so that this
+  // is found.
+  void find_unchanged(const Unchanged& unchanged, const Request& request, const std::string& start,
+                      std::vector<Planned>& plans, std::vector<Finished>& finished) const {
+    diag::Sink unread;  // a full run says what is wrong
+    std::vector<std::optional<Unchanged::Known>> known;
+    std::vector<std::string> directories;
+    for (const std::string& blueprint : options_.inputs.blueprints) {
+      known.push_back(unchanged.find(blueprint, request.facts_file));
+      directories.push_back(known.back() ? known.back()->directory : std::string());
+    }
+    const std::vector<std::string> trees =
+        target_->repository()->tree_ids(start, directories, unread);
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (!known[i] || trees[i] != known[i]->tree) continue;
+      plans[i].cluster = known[i]->directory.substr(kClusters.size());
+      plans[i].known = true;
+      finished[i] = std::move(known[i]->finished);
+      if (seen.insert(plans[i].cluster).second) continue;
+      for (Planned& planned : plans) planned.known = false;
+      return;
+    }
+  }
+
+  // True when a blueprint that was run is for a cluster that was passed over: a second one.
+  static bool holds_known(const std::vector<Finished>& clusters,
+                          const std::vector<Planned>& plans) {
+    std::set<std::string> known;
+    for (const Planned& planned : plans) {
+      if (planned.known) known.insert(planned.cluster);
+    }
+    return std::any_of(clusters.begin(), clusters.end(),
+                       [&](const Finished& one) { return known.contains(one.cluster); });
+  }
+
+  void record_unchanged(Unchanged& unchanged, const std::vector<Planned>& plans,
+                        const std::vector<Finished>& finished, const std::string& commit_id) const {
+    if (target_->repository() == nullptr) return;
+    diag::Sink unread;
+    std::vector<std::string> directories;
+    for (const Planned& planned : plans) {
+      directories.push_back(std::string(kClusters) + planned.cluster);
+    }
+    const std::vector<std::string> trees =
+        target_->repository()->tree_ids(commit_id, directories, unread);
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      if (plans[i].known || trees[i].empty()) continue;
+      unchanged.record(plans[i].inputs, directories[i], trees[i], finished[i]);
+    }
+    unchanged.save();
+  }
+
+  // Once the attempt is known to be the last: the others would say the same.
+  void show(const std::vector<Finished>& clusters, const diag::Sink& sink) {
+    show_all(clusters, options_.inputs.strict, report_);
+    report_.show(sink, diag::Sources());
+  }
+
+  git::CommitStatus give_up(const std::vector<Finished>& clusters, const diag::Sink& sink) {
+    show(clusters, sink);
+    report_.say(target_->nothing_done());
+    return git::CommitStatus::failed;
+  }
+
+  void plan_cluster(Result& result, const std::string& start, std::mutex& one_at_a_time,
+                    std::optional<git::NewObjects>& objects, Planned& planned) {
+    planned.cluster = result.blueprint->stage + "/" + result.blueprint->name;
+    const std::string& directory = result.files.directory;
+    const std::string prefix = directory + "/";
+    std::map<std::string, std::string> blobs;
+    if (!start.empty()) {
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      blobs = target_->repository()->list(start, directory, planned.findings);
+    }
+    plan::Present present;
+    present.same = [&](const std::string& path, const std::string& content) {
+      const auto found = blobs.find(prefix + path);
+      return found != blobs.end() && found->second == git::Repository::blob_id(content);
+    };
+    present.read = [&](const std::string& path) -> std::optional<std::string> {
+      if (!blobs.contains(prefix + path)) return std::nullopt;
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      return target_->repository()->read(start, prefix + path, planned.findings);
+    };
+    planned.changes =
+        plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
+                      result.rendered.withheld, {options_.take_over}, planned.findings);
+    plan::warn_removals(planned.changes, directory, present, *result.blueprint->platform,
+                        planned.findings);
+    if (planned.findings.has_errors()) return;
+    planned.inputs = result.inputs;
+    describe_choices(result, planned);
+    if (objects && blobs.empty()) {
+      planned.writes.push_back({.path = directory,
+                                .stored = objects->add_directory(result.files.files),
+                                .directory = true});
+      return;
+    }
+    for (const plan::Change& change : planned.changes) {
+      git::Change write{.path = prefix + change.path};
+      if (change.kind != plan::Change::Kind::remove) {
+        std::string& content = result.files.files.at(change.path);
+        if (objects) {
+          write.stored = objects->add_blob(content);
+        } else {
+          write.content = std::move(content);
+        }
+      }
+      planned.writes.push_back(std::move(write));
+    }
+  }
+
+  static void describe_choices(const Result& result, Planned& planned) {
+    for (const derive::Choice& choice : result.choices) {
+      planned.choices.push_back(choice.path);
+      if (!result.old_lock) continue;
+      for (const derive::Choice& old : result.old_lock->choices) {
+        if (old.path != choice.path || yaml::equal(old.value, choice.value)) continue;
+        planned.moved += "  " + choice.path + ": " + yaml::emit_json(old.value) + " -> " +
+                         yaml::emit_json(choice.value) +
+                         (choice.because.empty() ? "" : ", " + choice.because) + "\n";
+      }
+    }
+  }
+
+  git::CommitResult commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
+                           std::optional<git::NewObjects>& objects, diag::Sink& sink) {
+    const git::Head& head = target_->head();
+    git::CommitRequest wanted;
+    wanted.branch = head.branch;
+    wanted.expected_parent = head.tip;
+    wanted.start = head.start;
+    for (Planned& planned : plans) {
+      std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
+    }
+    std::string printed;
+    for (const Planned& planned : plans) printed += describe(planned);
+    if (wanted.changes.empty() || options_.dry_run) {
+      show(clusters, sink);
+      if (!print(printed, global_)) return {};
+      return {git::CommitStatus::unchanged, options_.dry_run ? std::string() : head.start};
+    }
+    wanted.message = message(plans);
+    git::CommitResult made;
+    if (!objects || objects->finish(sink)) made = target_->commit(std::move(wanted), sink);
+    if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
+      return {git::CommitStatus::moved, ""};
+    }
+    if (made.status == git::CommitStatus::failed) return {give_up(clusters, sink), ""};
+    show(clusters, sink);
+    if (made.status == git::CommitStatus::committed) {
+      printed += target_->done(made.id);
+      if (!print(printed, global_)) return {};
+    }
+    return made;
+  }
+
+  static std::string describe(const Planned& planned) {
+    constexpr std::size_t kMostListed = 20;
+    std::string out =
+        planned.cluster + ": " + plan::summary(planned.changes) + "\n" + planned.moved;
+    if (planned.changes.size() > kMostListed) return out;
+    for (const plan::Change& change : planned.changes) out += mark(change) + change.path + "\n";
+    return out;
+  }
+
+  static std::string mark(const plan::Change& change) {
+    switch (change.kind) {
+      case plan::Change::Kind::create:
+        return "  + ";
+      case plan::Change::Kind::update:
+        return "  ~ ";
+      case plan::Change::Kind::remove:
+        return "  - ";
+    }
+    return "";
+  }
+
+  // Subject by cluster, body with every file and its kind of change; with very many of them the
+  // summary of each cluster, because nobody reads megabytes of a message and libgit2 tidies them
+  // slowly.
+  static std::string message(const std::vector<Planned>& plans) {
+    constexpr std::size_t kMostListed = 2000;
+    std::size_t files = 0;
+    for (const Planned& planned : plans) files += planned.changes.size();
+    std::string subject;
+    std::string body;
+    std::size_t changed = 0;
+    for (const Planned& planned : plans) {
+      if (planned.changes.empty()) continue;
+      ++changed;
+      subject = planned.cluster + ": " + plan::summary(planned.changes);
+      if (files > kMostListed) {
+        body += "\n" + subject;
+        continue;
+      }
+      body += "\n" + planned.cluster + "\n";
+      for (const plan::Change& change : planned.changes) body += mark(change) + change.path + "\n";
+    }
+    if (files > kMostListed) body += "\n";
+    if (changed > 1) subject = "Apply " + std::to_string(changed) + " clusters";
+    return subject + "\n" + body;
+  }
+
+  const ApplyOptions& options_;
+  const GlobalOptions& global_;
+  Knowledge& knowledge_;
+  Report& report_;
+  std::unique_ptr<Target> target_;
+  bool full_ = options_.full || !options_.choose_again.empty();
+};
+
+}  // namespace
+
+void ApplyOptions::add_to(CLI::App& command) {
+  inputs.add_to(command);
+  command
+      .add_option("--repo", repository,
+                  "Git repository: a directory, created when absent, or an address "
+                  "(ssh://, https://, http://, git://, file://, user@host:path) to push to")
+      ->required()
+      ->type_name("PATH|URL");
+  command
+      .add_option("--branch", branch,
+                  "Branch to commit to (default: the one HEAD names; `main` in a new repository); "
+                  "a new one starts where HEAD is")
+      ->type_name("NAME");
+  command
+      .add_option("--timeout", timeout,
+                  "Seconds that all exchanges with a server may take together")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  command.add_flag("--take-over", take_over,
+                   "Overwrite files that were edited by hand or are not ours");
+}
+
+int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
+  Report report(global);
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
+  const std::optional<Request> request = make_request(options.inputs, report);
+  if (!request) return kFindings;
+  return Apply(options, global, *knowledge, report).run(*request);
+}
+
+}  // namespace gpuctl::cli
