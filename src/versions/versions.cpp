@@ -25,6 +25,7 @@ struct Axis {
   std::string name;
   std::string title;          // "operator" in "operator 1.2"
   cel::LazyExpression field;  // of the blueprint that pins it
+  std::string path;           // of the field that pins it, as messages name it
   std::string keep;           // path of the choice in the lock
   cel::LazyExpression when;
   cel::LazyExpression values;
@@ -292,8 +293,8 @@ class Compiler {
       : environment_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(sink) {}
 
   Axis axis(const yaml::Node& written) {
-    static const std::vector<std::string> kKeys = {"name", "title", "field",  "keep",
-                                                   "when", "pin",   "values", "because"};
+    static const std::vector<std::string> kKeys = {"name", "title",  "field",   "keep", "when",
+                                                   "pin",  "values", "because", "named"};
     for (const yaml::Entry& entry : written.entries()) {
       const std::string key(entry.key.as_string());
       if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
