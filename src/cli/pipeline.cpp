@@ -12,6 +12,7 @@
 #include "cli/foreign.hpp"
 #include "cli/secrets.hpp"
 #include "cli/version.hpp"
+#include "diag/mask.hpp"
 #include "document/secrets.hpp"
 #include "document/token.hpp"
 #include "render/codes.hpp"
@@ -287,7 +288,7 @@ class Run {
     const std::string relative(path.as_string());
     if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
       sink()
-          .error(code, path.origin(), "`" + relative + "` " + reason)
+          .error(code, path.origin(), "`" + diag::mask_secrets(relative) + "` " + reason)
           .expect("a path below the blueprint's directory");
       return std::nullopt;
     }
@@ -297,8 +298,8 @@ class Run {
                                      kMostInputBytes);
     });
     if (const auto* error = std::get_if<base::FileError>(&content)) {
-      diag::Diagnostic& refused =
-          sink().error(code, path.origin(), "cannot read `" + name + "`: " + error->text);
+      diag::Diagnostic& refused = sink().error(
+          code, path.origin(), "cannot read `" + diag::mask_secrets(name) + "`: " + error->text);
       if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
       return std::nullopt;
     }

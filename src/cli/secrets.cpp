@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/pipeline.hpp"
+#include "diag/mask.hpp"
 
 namespace gpuctl::cli {
 
@@ -49,7 +50,9 @@ std::optional<std::string> read_secret(const yaml::Node& reference, const std::s
     }
     auto content = base::read_file(name, kMostInputBytes);
     if (const auto* error = std::get_if<base::FileError>(&content)) {
-      sink.error(kSecretUnavailable, at, "cannot read `" + name + "`: " + error->text);
+      // A secret may stand in the place of its file by mistake.
+      sink.error(kSecretUnavailable, at,
+                 "cannot read `" + diag::mask_secrets(name) + "`: " + error->text);
       return std::nullopt;
     }
     value = std::move(std::get<std::string>(content));

@@ -248,6 +248,9 @@ def misplaced(tally, gpuctl, folder):
         "as an entry": {"TOKEN": '{externalSecret: {store: vault, key: "%s"}}' % TOKEN},
         "as a file": {"TOKEN": '{file: "%s"}' % TOKEN},
         "as a variable": {"TOKEN": '{env: "%s"}' % TOKEN},
+        "as a sealed file": {"TOKEN": '{sealedSecret: {file: "%s"}}' % TOKEN},
+        "as a product": {"TOKEN": '{existing: x}\n      product: "%s"' % TOKEN},
+        "as a manifest": {"MORE_SPEC": '  extraManifests: [{layer: 50-platform, path: "%s"}]' % TOKEN},
         "sealed: a token": {"TOKEN": "{sealedSecret: {file: x.yaml}}", "files": {"x.yaml": TOKEN}},
         "sealed: a Secret": {"TOKEN": "{sealedSecret: {file: x.yaml}}", "files": {"x.yaml": plain}},
         "sealed: a Secret in JSON": {"TOKEN": "{sealedSecret: {file: x.yaml}}", "files": {"x.yaml": flow}},
@@ -280,7 +283,7 @@ def misplaced(tally, gpuctl, folder):
     }
     for number, (name, case) in enumerate(cases.items()):
         scene = Scene(folder / str(number), **case)
-        check_blueprint(tally, gpuctl, scene, name, 0 if name in ("as a file", "as a variable") else 1, 1, 1)
+        check_blueprint(tally, gpuctl, scene, name, 0 if name == "as a file" else 1, 1, 1)
 
 
 def addresses(tally, gpuctl, folder):
