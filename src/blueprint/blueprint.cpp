@@ -33,6 +33,17 @@ bool check_kind(const yaml::Node& document, std::string_view kind, std::string_v
 
 }  // namespace
 
+void hide_secrets(const schema::Schema& schema, const yaml::Node& document,
+                  diag::Sources& sources) {
+  schema::for_each_value(
+      schema, document,
+      [&](const std::vector<std::string>&, const yaml::Node& definition, const yaml::Node& value) {
+        if (value.is_scalar() && definition.get("x-gpuctl-secret").as_boolean()) {
+          sources.hide(value.origin());
+        }
+      });
+}
+
 std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
@@ -55,6 +66,7 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
   blueprint.platform = find_platform(std::string(platform.as_string()), platform.origin(), sink);
   if (blueprint.platform == nullptr) return std::nullopt;
   const std::size_t errors_before = sink.error_count();
+  hide_secrets(*blueprint.platform->blueprint, *document, sources);
   // Defaults first, as the API server does it: a required field may have a default.
   blueprint.document = schema::apply_defaults(*blueprint.platform->blueprint, *document, arena);
   schema::validate(*blueprint.platform->blueprint, blueprint.document, arena, sources, sink);

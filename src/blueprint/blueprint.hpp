@@ -30,6 +30,9 @@ using FindPlatform = std::function<std::shared_ptr<const catalog::Platform>(
 std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
 
+/// Hides values of fields with `x-gpuctl-secret`, and of unknown fields beside them, in excerpts.
+void hide_secrets(const schema::Schema& schema, const yaml::Node& document, diag::Sources& sources);
+
 /// Reads a facts file (`kind: Facts`) and checks it against the platform's schema of facts.
 std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
                                      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);

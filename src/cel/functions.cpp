@@ -29,6 +29,7 @@ std::shared_ptr<const Functions> Functions::standard() {
     lib::add_quantity(functions);
     lib::add_semver(functions);
     lib::add_duration(functions);
+    lib::add_dates(functions);
     lib::add_encoding(functions);
     lib::add_certificates(functions);
     lib::add_url(functions);

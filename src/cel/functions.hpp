@@ -103,6 +103,7 @@ void add_network(Functions& to);  // ip, cidr
 void add_quantity(Functions& to);
 void add_semver(Functions& to);
 void add_duration(Functions& to);
+void add_dates(Functions& to);
 void add_encoding(Functions& to);      // json, base64, jwt
 void add_certificates(Functions& to);  // pem, ssh
 void add_url(Functions& to);

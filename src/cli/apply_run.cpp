@@ -395,8 +395,9 @@ int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
-  const std::optional<Request> request = make_request(options.inputs, report);
+  std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
+  request->commits = true;
   return Apply(options, global, *knowledge, report).run(*request);
 }
 

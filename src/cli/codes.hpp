@@ -23,6 +23,12 @@ inline constexpr std::string_view kNothingToImport = "GPU0634";  // no manifests
 inline constexpr std::string_view kKeptAsWritten = "GPU0635";    // by an override or as a manifest
 inline constexpr std::string_view kSecretLeftOut = "GPU0636";    // a secret is not copied
 
+// secrets
+inline constexpr std::string_view kSecretInClear = "GPU0641";  // `apply` would commit one
+inline constexpr std::string_view kLeftOutOfGit = "GPU0642";   // document only for --install-dir
+inline constexpr std::string_view kNoToken = "GPU0643";        // `license check`: no text
+inline constexpr std::string_view kUnusablePart = "GPU0644";   // file that a field names
+
 inline constexpr std::string_view kFactsDiffer = "GPU0606";  // facts beside the blueprint lose
 
 }  // namespace gpuctl::cli

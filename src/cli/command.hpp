@@ -97,6 +97,7 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_upgrade(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_import(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code);
+void add_license(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_explain(CLI::App& app, const GlobalOptions& global, int& exit_code);
 void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code);
 /// `catalog releases`, below `catalog`.

@@ -108,6 +108,7 @@ int run_program(int argc, char** argv) {
   add_upgrade(app, global, exit_code);
   add_import(app, global, exit_code);
   add_mig(app, global, exit_code);
+  add_license(app, global, exit_code);
   add_explain(app, global, exit_code);
   add_catalog(app, global, exit_code);
   add_version(app, global, exit_code);

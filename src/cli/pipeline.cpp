@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "base/digest.hpp"
 #include "base/file.hpp"
@@ -11,11 +10,16 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/foreign.hpp"
+#include "cli/secrets.hpp"
 #include "cli/version.hpp"
+#include "diag/mask.hpp"
+#include "document/secrets.hpp"
+#include "document/token.hpp"
 #include "render/codes.hpp"
 #include "render/origin.hpp"
 #include "render/verify.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/path.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::cli {
@@ -165,7 +169,51 @@ class Run {
       return compiled_ == nullptr ? nullptr : compiled_->platform;
     };
     result_.blueprint = blueprint::load(file, find, sources(), arena(), sink());
-    return result_.blueprint.has_value() && !failed();
+    if (!result_.blueprint || failed()) return false;
+    load_parts();
+    return !failed();
+  }
+
+  // Puts the documents that fields with `x-gpuctl-reads: NAME` name beside them, under NAME: rules
+  // and templates see them as a part of the blueprint.
+  void load_parts() {
+    constexpr std::string_view kReads = "x-gpuctl-reads";
+    blueprint::Blueprint& blueprint = *result_.blueprint;
+    std::vector<std::pair<std::vector<std::string>, yaml::Node>> named;
+    schema::for_each_value(*blueprint.platform->blueprint, blueprint.document,
+                           [&](const std::vector<std::string>& path, const yaml::Node& definition,
+                               const yaml::Node& value) {
+                             const yaml::Node target = definition.get(kReads);
+                             if (!target.is_string() || !value.is_string()) return;
+                             named.emplace_back(path, value);
+                             named.back().first.back() = target.as_string();
+                           });
+    if (named.empty()) return;
+    yaml::Node document = blueprint.document;
+    for (const auto& [target, path] : named) {
+      if (const std::optional<yaml::Node> part = read_part(path)) {
+        document = yaml::with_value(document, target, *part, arena());
+      }
+    }
+    blueprint::hide_secrets(*blueprint.platform->blueprint, document, sources());
+    blueprint.document = document;
+    blueprint.metadata = document.get("metadata");
+    blueprint.spec = document.get("spec");
+  }
+
+  // The document in a file that the blueprint names. What is no document may be a secret that got
+  // there by mistake: nothing of it is shown.
+  std::optional<yaml::Node> read_part(const yaml::Node& path) {
+    std::optional<diag::FileId> file = read_beside(path, kUnusablePart);
+    if (!file) return std::nullopt;
+    document::hide_secrets(*file, knowledge_.secret_fields(), sources());
+    std::optional<yaml::Node> part = yaml::read(*file, sources(), arena(), sink());
+    if (part && part->is_map()) return part;
+    sources().hide(*file, 0, static_cast<std::uint32_t>(sources().file_text(*file).size()));
+    if (part) {
+      sink().error(kUnusablePart, path.origin(), "the file holds no YAML document with fields");
+    }
+    return std::nullopt;
   }
 
   std::string cluster_path(std::string_view file) const {
@@ -235,33 +283,41 @@ class Run {
     return true;
   }
 
+  // A file below the blueprint's directory that the blueprint names at `path`, as an input of the
+  // run; nothing after an error with this code.
+  std::optional<diag::FileId> read_beside(const yaml::Node& path, std::string_view code) {
+    const std::string relative(path.as_string());
+    if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
+      sink()
+          .error(code, path.origin(), "`" + diag::mask_secrets(relative) + "` " + reason)
+          .expect("a path below the blueprint's directory");
+      return std::nullopt;
+    }
+    const std::string name = directory_of(result_.blueprint_file) + relative;
+    auto content = content_of(name, [&] {
+      return base::read_file_beneath(directory_of(result_.blueprint_file), relative,
+                                     kMostInputBytes);
+    });
+    if (const auto* error = std::get_if<base::FileError>(&content)) {
+      diag::Diagnostic& refused = sink().error(
+          code, path.origin(), "cannot read `" + diag::mask_secrets(name) + "`: " + error->text);
+      if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
+      return std::nullopt;
+    }
+    std::string text = std::move(std::get<std::string>(content));
+    input_ += text;
+    result_.inputs.extra.emplace_back(relative, base::sha256_hex(text));
+    return sources().add_file(name, std::move(text));
+  }
+
   void load_extra_manifests() {
     for (const yaml::Node& item : result_.blueprint->spec.get("extraManifests").items()) {
       const yaml::Node path = item.get("path");
-      const std::string relative(path.as_string());
-      if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
-        sink()
-            .error(render::kExtraManifest, path.origin(), "`" + relative + "` " + reason)
-            .expect("a path below the blueprint's directory");
-        continue;
-      }
-      const std::string name = directory_of(result_.blueprint_file) + relative;
-      auto content = content_of(name, [&] {
-        return base::read_file_beneath(directory_of(result_.blueprint_file), relative,
-                                       kMostInputBytes);
-      });
-      if (const auto* error = std::get_if<base::FileError>(&content)) {
-        diag::Diagnostic& refused = sink().error(render::kExtraManifest, path.origin(),
-                                                 "cannot read `" + name + "`: " + error->text);
-        if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
-        continue;
-      }
-      std::string text = std::move(std::get<std::string>(content));
-      input_ += text;
-      result_.inputs.extra.emplace_back(relative, base::sha256_hex(text));
-      const diag::FileId file = sources().add_file(name, std::move(text));
+      const std::optional<diag::FileId> file = read_beside(path, render::kExtraManifest);
+      if (!file) continue;
+      const std::string name(sources().file_name(*file));
       const std::optional<std::vector<yaml::Node>> documents =
-          yaml::read_all(file, sources(), arena(), sink());
+          yaml::read_all(*file, sources(), arena(), sink());
       if (!documents) continue;
       if (documents->empty()) {
         sink().error(render::kExtraManifest, path.origin(), "`" + name + "` holds no manifest");
@@ -293,6 +349,7 @@ class Run {
       result_.provenance = std::move(traced.provenance);
       return;
     }
+    report_left_out();
     if (!request_.install_dir.empty()) render_secrets(cluster);
     plan::Lock lock;
     lock.tool = kVersion;
@@ -307,9 +364,31 @@ class Run {
     if (failed()) result_.files.files.clear();
   }
 
+  // Documents that would hold a secret in clear: never in Git, and elsewhere only on demand.
+  void report_left_out() {
+    for (const render::Private& one : result_.rendered.left_out) {
+      if (request_.commits) {
+        sink()
+            .error(kSecretInClear, one.reference, one.title + " would hold its secret in clear")
+            .label("only for `render --install-dir`")
+            .expect("`externalSecret`, `sealedSecret` or `existing`")
+            .suggest(
+                "what goes to Git names a secret or holds it encrypted; nothing was committed");
+      } else if (request_.install_dir.empty()) {
+        sink()
+            .note(kLeftOutOfGit, one.reference, one.title + " is not among the manifests")
+            .label("holds a secret in clear")
+            .suggest(
+                "`gpuctl render --install-dir DIR` writes it to a private directory; `apply` "
+                "refuses this reference");
+      }
+    }
+  }
+
   void render_secrets(const render::Cluster& cluster) {
-    const render::ResolveSecret resolve = [&](const yaml::Node& reference) {
-      return resolve_secret(reference);
+    const render::ResolveSecret resolve = [&](const yaml::Node& reference,
+                                              std::string_view checked_as) {
+      return resolve_secret(reference, checked_as);
     };
     const std::vector<render::Document> documents =
         render::render_secret(*compiled_->templates, cluster, resolve, sources(), arena(), sink());
@@ -340,49 +419,19 @@ class Run {
     }
   }
 
-  // `env` and `file` can be read here; the other forms live in a cluster. The value never enters a
-  // message.
-  std::optional<std::string> resolve_secret(const yaml::Node& reference) {
-    const yaml::Node variable = reference.get("env");
-    const yaml::Node path = reference.get("file");
-    std::string value;
-    if (variable.is_string()) {
-      const char* found = std::getenv(std::string(variable.as_string()).c_str());
-      if (found == nullptr) {
-        sink().error(
-            kSecretUnavailable, variable.origin(),
-            "the environment variable `" + std::string(variable.as_string()) + "` is not set");
-        return std::nullopt;
-      }
-      value = found;
-    } else if (path.is_string()) {
-      std::string name(path.as_string());
-      if (name.starts_with("~/")) {
-        const char* home = std::getenv("HOME");
-        name = (home == nullptr ? std::string() : std::string(home)) + name.substr(1);
-      } else if (!name.starts_with('/')) {
-        name = directory_of(result_.blueprint_file) + name;
-      }
-      auto content = base::read_file(name, kMostInputBytes);
-      if (const auto* error = std::get_if<base::FileError>(&content)) {
-        sink().error(kSecretUnavailable, path.origin(),
-                     "cannot read `" + name + "`: " + error->text);
-        return std::nullopt;
-      }
-      value = std::move(std::get<std::string>(content));
-    } else {
-      sink()
-          .error(kSecretUnavailable, reference.origin(),
-                 "this secret lives in a cluster or a secret store and cannot be read here")
-          .expect("`env` or `file` for what the installer needs");
-      return std::nullopt;
-    }
-    while (value.ends_with('\n') || value.ends_with('\r')) value.pop_back();
-    const bool text = base::valid_utf8(value) && value.find('\0') == std::string::npos;
-    if (!value.empty() && text) return value;
-    sink().error(kSecretUnavailable, (variable.is_string() ? variable : path).origin(),
-                 value.empty() ? "this secret is empty" : "this secret is no text in UTF-8");
-    return std::nullopt;
+  // The value behind a reference, right in the eyes of the kind that its template names.
+  std::optional<std::string> resolve_secret(const yaml::Node& reference,
+                                            std::string_view checked_as) {
+    std::optional<std::string> value =
+        read_secret(reference, directory_of(result_.blueprint_file), sink());
+    if (!value || checked_as.empty()) return value;
+    document::Context context;
+    context.fallback = place_of_secret(reference);
+    const std::size_t errors_before = sink().error_count();
+    compiled_->documents->check(
+        document::token_document(checked_as, *value, document::seconds_now(), arena()), context,
+        sources(), arena(), sink());
+    return sink().error_count() == errors_before ? value : std::nullopt;
   }
 
   const Request& request_;

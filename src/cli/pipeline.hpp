@@ -28,6 +28,7 @@ struct Request {
   std::string facts_file;            // --facts, or empty
   std::shared_ptr<SharedCrds> crds;  // --crds, or nullptr
   std::string install_dir;           // --install-dir: render the secret form too
+  bool commits = false;              // what is rendered goes to Git
   bool foreign = false;              // files may hold documents that others wrote
   /// Releases that the command line names, by option: {"x-version": "1.2"}.
   std::map<std::string, std::string> releases;

@@ -318,8 +318,8 @@ void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code) {
   output->excludes(to_stdout);
   command
       ->add_option("--install-dir", options->install_dir,
-                   "Also write DIR/NAME/install-config.yaml with the secrets in place (directory "
-                   "0700, file 0600)")
+                   "Also write to DIR/NAME what holds secrets, such as install-config.yaml with "
+                   "them in place (directories 0700, files 0600)")
       ->type_name("DIR");
   command->add_flag("--take-over", options->take_over,
                     "Overwrite files that were edited by hand or are not ours");

@@ -9,26 +9,13 @@
 #include "document/release.hpp"
 #include "document/secrets.hpp"
 #include "schema/codes.hpp"
+#include "yaml/path.hpp"
 
 namespace gpuctl::document {
 
 namespace {
 
 using yaml::Node;
-
-// The tree with `value` at a path; maps on the way are made, what is no map is left as it is.
-Node with_value(const Node& tree, std::span<const std::string> path, const Node& value,
-                yaml::Arena& arena) {
-  if (path.empty()) return value;
-  if (!tree.is_map() && !tree.is_null()) return tree;
-  yaml::MapBuilder out(tree);
-  const Node* below = out.find(path.front());
-  const Node changed =
-      with_value(below == nullptr ? Node() : *below, path.subspan(1), value, arena);
-  const yaml::Entry* entry = tree.find_entry(path.front());
-  out.set(arena, path.front(), changed, entry == nullptr ? diag::kNoOrigin : entry->key.origin());
-  return out.build(arena, tree.origin());
-}
 
 // A default stands nowhere in the document: no finding may point at it.
 Node without_default_origins(const Node& schema, yaml::Arena& arena) {
@@ -138,7 +125,7 @@ Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Valu
     }
     const cel::Outcome value = cel::evaluate(*conversion.value.get().program, values, arena);
     if (!value.ok() || !value.value.is_node()) continue;
-    document = with_value(document, conversion.path, value.value.node(), arena);
+    document = yaml::with_value(document, conversion.path, value.value.node(), arena);
   }
   return document;
 }

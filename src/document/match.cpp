@@ -12,10 +12,18 @@ using yaml::Node;
 
 constexpr std::size_t kMostAlternatives = 100;
 
-// Follows a dotted path; keys in another case count, as some readers take them.
-const Node* at(const Node& document, std::string_view path) {
+// The steps of a path: dotted, or a list of keys where one of them has a dot.
+std::vector<std::string_view> steps_of(const Node& path) {
+  if (!path.is_list()) return base::split(path.as_string(), '.');
+  std::vector<std::string_view> steps;
+  for (const Node& step : path.items()) steps.push_back(step.as_string());
+  return steps;
+}
+
+// Follows a path; keys in another case count, as some readers take them.
+const Node* at(const Node& document, const Node& path) {
   const Node* node = &document;
-  for (const std::string_view step : base::split(path, '.')) {
+  for (const std::string_view step : steps_of(path)) {
     const Node* next = node->find(step);
     for (const yaml::Entry& entry : node->entries()) {
       if (next != nullptr) break;
@@ -37,10 +45,10 @@ bool one_of(const Node& wanted, const Node& value) {
 
 bool fits(const Node& alternative, const Node& document) {
   for (const yaml::Entry& entry : alternative.get("where").entries()) {
-    const Node* value = at(document, entry.key.as_string());
+    const Node* value = at(document, entry.key);
     if (value == nullptr || !one_of(entry.value, *value)) return false;
   }
-  const auto present = [&](const Node& path) { return at(document, path.as_string()) != nullptr; };
+  const auto present = [&](const Node& path) { return at(document, path) != nullptr; };
   const Node has = alternative.get("has");
   const Node lacks = alternative.get("lacks");
   return std::all_of(has.items().begin(), has.items().end(), present) &&

@@ -40,7 +40,8 @@ void SecretPatterns::refuse(const ClusterFiles& files, diag::Sink& sink) const {
                  "`" + files.directory + "/" + path + "` line " + std::to_string(line) +
                      " holds what looks like " + std::string(row.get("name").as_string()))
           .suggest(
-              "give secrets by reference (`env`, `file`, `externalSecret`, `existing`); "
+              "give secrets by reference (`env`, `file`, `externalSecret`, `sealedSecret`, "
+              "`existing`); "
               "nothing was written");
     }
   }

@@ -37,6 +37,7 @@ struct Piece {
   Kind kind = Kind::constant;
   yaml::Node written;                          // where it stands; the value of a constant
   cel::Text text;                              // text; `secret`: the reference
+  std::string checked_as;                      // `secret`: see ResolveSecret
   std::vector<std::unique_ptr<Piece>> items;   // list; the node of yaml_text and json_text
   std::vector<Field> fields;                   // map
   std::vector<std::unique_ptr<Piece>> merged;  // map: `$merge`, before the fields
@@ -58,7 +59,9 @@ std::unique_ptr<Piece> compile_body(const yaml::Node& body, const cel::Environme
 std::vector<std::string> secret_paths(const Piece& piece);
 
 /// Gives the value behind a secret reference; nothing when it cannot (reported by the resolver).
-using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node& reference)>;
+/// `checked_as`: the kind of document that says what is right for the value, or empty.
+using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node& reference,
+                                                               std::string_view checked_as)>;
 
 /// A fault while instantiating, and the expression it belongs to.
 struct Fault {

@@ -8,8 +8,8 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge",  "$patch",
-                                              "$yaml", "$json",    "$secret", "$value"};
+const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge",     "$patch", "$yaml",
+                                              "$json", "$secret",  "$checkedAs", "$value"};
 
 using PiecePtr = std::unique_ptr<Piece>;
 
@@ -175,7 +175,9 @@ class Compiler {
     if (found.empty()) return true;
     for (const yaml::Entry& entry : node.entries()) {
       const std::string_view key = entry.key.as_string();
-      if (key != found && key != "$if" && key != "$forEach") {
+      const bool beside =
+          key == "$if" || key == "$forEach" || (key == "$checkedAs" && found == "$secret");
+      if (key != found && !beside) {
         sink_
             .error(kFaultyTemplate, entry.key.origin(),
                    "`" + std::string(key) + "` beside `" + std::string(found) + "`")
@@ -190,6 +192,7 @@ class Compiler {
       if (!reference) return false;
       out.kind = Piece::Kind::secret;
       out.text = std::move(*reference);
+      out.checked_as = node.get("$checkedAs").as_string();
       out.has_secret = true;
       return true;
     }

@@ -79,7 +79,15 @@ class Renderer {
   }
 
   void document(const Template& made_by, std::vector<cel::Value>& values) {
-    Instance instance(arena_, resolve_, sink_, cluster_.provenance);
+    // A private document is made without its secret, only to know which one it is.
+    diag::Origin reference = diag::kNoOrigin;
+    const ResolveSecret note = [&](const yaml::Node& written, std::string_view) {
+      const yaml::Node form = written.get(written.find("env") == nullptr ? "file" : "env");
+      reference = form.is_string() ? form.origin() : written.origin();
+      return std::string();
+    };
+    const bool left_out = made_by.is_private && !resolve_;
+    Instance instance(arena_, left_out ? note : resolve_, sink_, cluster_.provenance);
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
@@ -116,6 +124,12 @@ class Renderer {
     if (!body || sink_.error_count() != errors_before) return;
     document.body = *body;
     if (document.raw ? document.path.empty() : !identify(document)) return;
+    if (left_out) {
+      const std::string kind(document.body.get("kind").as_string());
+      const std::string name(document.body.get({"metadata", "name"}).as_string());
+      out_.left_out.push_back({kind + " `" + name + "`", reference});
+      return;
+    }
     out_.documents.push_back(std::move(document));
   }
 
@@ -340,7 +354,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   const yaml::Node spec =
       cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
   apply_overrides(spec.get("overrides"), out.documents,
-                  out.withheld.empty() ? NoMatch::error : NoMatch::warning, arena, sink);
+                  out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning,
+                  arena, sink);
   check_documents(out.documents, 0, sink);
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();
@@ -365,6 +380,9 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
   for (const std::unique_ptr<const Template>& made_by : templates) {
     const Content* content = made_by->index ? nullptr : made_by->content(sink);
     if (content != nullptr && content->body->has_secret) renderer.run(*made_by, {});
+  }
+  for (Document& document : out.documents) {
+    if (document.path.empty()) document.path = file_name(document);
   }
   // The others have been reported when everything was rendered.
   apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, NoMatch::ignore, arena,

@@ -32,9 +32,16 @@ struct Withheld {
   std::string obtain;
 };
 
+/// A document of a template with `private: true`: it would hold a secret, so it is among no others.
+struct Private {
+  std::string title;                         // "Secret `name`"
+  diag::Origin reference = diag::kNoOrigin;  // of the secret, in the blueprint
+};
+
 struct Rendered {
   std::vector<Document> documents;
   std::vector<Withheld> withheld;
+  std::vector<Private> left_out;
 };
 
 /// What rendering needs of one cluster.

@@ -87,7 +87,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
       if (!resolve_) return std::nullopt;
       const std::optional<cel::Value> reference = value(piece.text, values);
       if (!reference || !reference->is_node()) return std::nullopt;
-      const std::optional<std::string> secret = resolve_(reference->node());
+      const std::optional<std::string> secret = resolve_(reference->node(), piece.checked_as);
       if (!secret) return std::nullopt;
       return arena_.string(*secret, piece.written.origin());
     }

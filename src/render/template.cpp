@@ -9,9 +9,9 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kKeys = {"includeWhen", "forEach",  "locals",  "layer",
-                                        "folder",      "output",   "phase",   "raw",
-                                        "pool",        "schemaOf", "template"};
+const std::vector<std::string> kKeys = {"includeWhen", "forEach", "locals",   "layer",
+                                        "folder",      "output",  "phase",    "raw",
+                                        "pool",        "private", "schemaOf", "template"};
 
 // Type of `layers` and `folders` in the index phase.
 cel::Type lists_type() {
@@ -152,6 +152,11 @@ class TemplateCompiler {
     out->raw = spec.get("raw").as_boolean();
     out->layer = spec.get("layer").as_string();
     out->folder = spec.get("folder").as_string();
+    out->is_private = spec.get("private").as_boolean();
+    if (out->is_private && (out->raw || out->index || out->layer.empty())) {
+      sink_.error(kFaultyTemplate, spec.get("private").origin(),
+                  "`private` is for objects of a layer");
+    }
     const int places = (out->layer.empty() ? 0 : 1) + (out->folder.empty() ? 0 : 1) +
                        (spec.find("output") == nullptr ? 0 : 1);
     if (places != 1) {

@@ -30,6 +30,7 @@ class Template {
   std::string path;    // "templates/area/name.yaml"
   bool index = false;  // phase: index
   bool raw = false;
+  bool is_private = false;  // holds a secret, and exists only where secrets may be
   std::optional<cel::Text> include_when;
   std::string layer;  // this, `folder` or Content::output says where
   std::string folder;

@@ -134,10 +134,10 @@ bool Walk::duplicate(const Schema& schema, const Node& list, std::size_t first, 
                       if (value == nullptr) continue;
                       const Schema* of = items == nullptr ? nullptr : items->property(key);
                       what += (what.empty() ? "`" : ", `") + std::string(key) + ": " +
-                              one_line(text(of, *value), 60) + "`";
+                              shown_text(text(of, *value)) + "`";
                     }
                   } else {
-                    what = "`" + one_line(text(items, two), 60) + "`";
+                    what = "`" + shown_text(text(items, two)) + "`";
                   }
                   finding.message = "duplicate entry " + what + " in " + place.quoted();
                   finding.label("already at index " + std::to_string(first));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -69,6 +70,13 @@ const yaml::Node& definition(const Schema& schema);
 
 /// Dotted paths whose schema carries `key: true` (such as `x-gpuctl-secret`).
 std::vector<std::string> paths_with(const Schema& schema, std::string_view key);
+
+/// Is called with the path of a value in a document, its schema as written, and the value. Of
+/// unknown fields the schema is the nearest one above.
+using ValueVisitor = std::function<void(const std::vector<std::string>& path,
+                                        const yaml::Node& definition, const yaml::Node& value)>;
+/// Visits all values of a document, outer ones first.
+void for_each_value(const Schema& schema, const yaml::Node& document, const ValueVisitor& visit);
 
 /// Everything in a schema that cannot be checked, and how many rules can.
 struct Survey {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "diag/mask.hpp"
 #include "schema/walk.hpp"
 
 namespace gpuctl::schema {
@@ -90,6 +91,10 @@ std::string one_line(std::string_view text, std::size_t most) {
   return out;
 }
 
+std::string shown_text(std::string_view text) {
+  return one_line(diag::mask_secrets(text), 60);
+}
+
 std::string show(const Schema& schema, const Node& value) {
   if (schema.secret) return "(secret)";
   switch (value.kind()) {
@@ -102,7 +107,7 @@ std::string show(const Schema& schema, const Node& value) {
     case yaml::Kind::real:
       return "number " + base::format_real(value.as_real());
     case yaml::Kind::string:
-      return "string \"" + one_line(value.as_string(), 60) + "\"";
+      return "string \"" + shown_text(value.as_string()) + "\"";
     case yaml::Kind::list:
       return "list";
     case yaml::Kind::map:
@@ -266,7 +271,7 @@ bool Walk::check_enum(const Schema& schema, const Node& value, const Place& plac
     finding.message = place.quoted() + " has none of the allowed values";
     if (value.is_string() && !schema.secret) {
       finding.message =
-          "`" + one_line(value.as_string(), 60) + "` is not an allowed value of " + place.quoted();
+          "`" + shown_text(value.as_string()) + "` is not an allowed value of " + place.quoted();
     }
     std::vector<std::string> names;
     std::vector<std::string> quoted;

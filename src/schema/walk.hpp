@@ -134,6 +134,8 @@ std::string wanted_type(const Schema& schema);
 std::string first_sentence(const Schema& schema);
 /// A text on one line, at most `most` code points.
 std::string one_line(std::string_view text, std::size_t most);
+/// A value as a message may hold it: one short line, and nothing that looks like a secret.
+std::string shown_text(std::string_view text);
 /// True for integers, and for reals that are one but for a little, as the API server sees it.
 bool is_whole(const yaml::Node& value);
 /// A text that is the same for equal nodes and differs otherwise.

@@ -128,4 +128,17 @@ std::string path_to(const Node& root, diag::Origin origin) {
   return path.starts_with('.') ? path.substr(1) : path;
 }
 
+Node with_value(const Node& tree, std::span<const std::string> keys, const Node& value,
+                Arena& arena) {
+  if (keys.empty()) return value;
+  if (!tree.is_map() && !tree.is_null()) return tree;
+  MapBuilder out(tree);
+  const Node* below = out.find(keys.front());
+  const Node changed =
+      with_value(below == nullptr ? Node() : *below, keys.subspan(1), value, arena);
+  const Entry* entry = tree.find_entry(keys.front());
+  out.set(arena, keys.front(), changed, entry == nullptr ? diag::kNoOrigin : entry->key.origin());
+  return out.build(arena, tree.origin());
+}
+
 }  // namespace gpuctl::yaml

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,10 @@ std::string item_step(const Node& item, std::size_t index);
 
 /// The node that a step leads to, or nullptr. A list is entered by position, or by `name`.
 const Node* step_into(const Node& node, const PathStep& step);
+
+/// The tree with `value` at these keys; maps on the way are made, what is no map is left as it is.
+Node with_value(const Node& tree, std::span<const std::string> keys, const Node& value,
+                Arena& arena);
 
 /// The path of the first node, or key, below `root` that stands at `origin`: `spec.pools[1].name`.
 /// Empty when there is none. `origin` must be known.

@@ -2,6 +2,7 @@
 // that standard input names, one a line:
 //   blueprint FILE FACTS     FACTS may be `-`
 //   documents FILE RELEASE   documents that others wrote; RELEASE may be `-`: the newest
+//   token FILE DATE          a licence token on that day
 // Prints one line a rule: file:line, code, kept, broken, left out, and `never` when its check
 // cannot be true by itself. rules_seen.py judges them.
 #include <array>
@@ -16,6 +17,7 @@
 #include "blueprint/blueprint.hpp"
 #include "cli/knowledge.hpp"
 #include "cli/pipeline.hpp"
+#include "document/token.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl {
@@ -91,6 +93,22 @@ class Measure : public rule::Observer {
     }
   }
 
+  void token(const std::string& file, const std::string& date) {
+    diag::Sources sources(&knowledge_.library().sources());
+    yaml::Arena arena;
+    diag::Sink sink;
+    std::string text = text_of(file);
+    while (text.ends_with('\n')) text.pop_back();
+    const yaml::Node document = document::token_document(
+        "LicenseToken", text, document::seconds_of_date(date).value_or(0), arena);
+    const cli::Compiled* compiled =
+        knowledge_.platform(knowledge_.platform_for(document), diag::kNoOrigin, sink);
+    if (compiled == nullptr) return;
+    document::Context context;
+    context.observer = this;
+    compiled->documents->check(document, context, sources, arena, sink);
+  }
+
   void print() const {
     for (const auto& [place, counts] : rules_) {
       std::printf("%s %s %ld %ld %ld%s\n", place.c_str(), counts.code.c_str(), counts.verdicts[0],
@@ -140,6 +158,8 @@ int measure() {
     if (with == "-") with.clear();
     if (what == "blueprint") {
       counts.blueprint(file, with);
+    } else if (what == "token") {
+      counts.token(file, with);
     } else {
       counts.documents(file, with);
     }

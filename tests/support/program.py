@@ -36,9 +36,11 @@ def environment(home, **more):
 
 
 def run(command, **more):
-    """Runs without a terminal or input; bytes come back."""
-    return subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=TIMEOUT_S, check=False, **more)
+    """Runs without a terminal, and without input unless it is given; bytes come back."""
+    if more.get("input") is None:
+        more = {"stdin": subprocess.DEVNULL, **{key: more[key] for key in more if key != "input"}}
+    return subprocess.run([str(word) for word in command], capture_output=True, timeout=TIMEOUT_S,
+                          check=False, **more)
 
 
 def read_tree(folder):

@@ -282,6 +282,18 @@ TEST_F(Functions_, Optionals) {
   });
 }
 
+TEST_F(Functions_, Dates) {
+  expect_all({
+      {"dates.ofSeconds(0) + dates.ofSeconds(-1)", "\"1970-01-011969-12-31\""},
+      {"dates.ofSeconds(951782400)", "\"2000-02-29\""},
+      {"dates.ofSeconds(253402300799)", "\"9999-12-31\""},
+      {"dates.ofSeconds(253402300800)", "error: the year has no four digits"},
+      {"dates.ofSeconds(-62135596800)", "\"0001-01-01\""},
+      {"dates.ofSeconds(-62135596801)", "error: the year has no four digits"},
+      {"dates.ofSeconds(9223372036854775807)", "error: the year has no four digits"},
+  });
+}
+
 TEST_F(Functions_, Encodings) {
   expect_all({
       {"base64.encode('hello')", "\"aGVsbG8=\""},

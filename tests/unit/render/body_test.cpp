@@ -96,10 +96,13 @@ TEST(Body, WritesDocumentsInsideDocuments) {
 
 TEST(Body, LeavesSecretsOutUnlessResolved) {
   EXPECT_EQ(make("a: {$secret: \"${map}\"}\nb: 1\n"), R"({"b":1})");
-  const ResolveSecret resolve = [](const yaml::Node& reference) -> std::optional<std::string> {
-    return "secret " + std::to_string(reference.get("k").as_integer());
+  const ResolveSecret resolve = [](const yaml::Node& reference,
+                                   std::string_view as) -> std::optional<std::string> {
+    return std::string(as) + "secret " + std::to_string(reference.get("k").as_integer());
   };
   EXPECT_EQ(make("a: {$secret: \"${map}\"}\nb: 1\n", resolve), R"({"a":"secret 1","b":1})");
+  EXPECT_EQ(make("a: {$secret: \"${map}\", $checkedAs: X}\n", resolve), R"({"a":"Xsecret 1"})");
+  EXPECT_EQ(make("a: {$value: 1, $checkedAs: X}\n", resolve), "GPU0411");
 }
 
 TEST(Body, KnowsItsStructuralKeys) {

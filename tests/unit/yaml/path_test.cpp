@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "yaml/emit.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::yaml {
@@ -88,6 +89,20 @@ TEST_F(PathTree, StepsLeadToNodes) {
   EXPECT_EQ(find("pools[c]"), nullptr);
   EXPECT_EQ(find("pools.x"), nullptr);
   EXPECT_EQ(find("pools[a].min.x"), nullptr);
+}
+
+TEST(Path, SetsValuesWhereMapsAre) {
+  Arena arena;
+  diag::Sources sources;
+  diag::Sink sink;
+  const Node tree = *read(sources.add_file("x", "a: {b: 1, c: 2}\nd: [7]\n"), sources, arena, sink);
+  const auto with = [&](std::vector<std::string> keys) {
+    return emit_json(with_value(tree, keys, Node::integer(5), arena));
+  };
+  EXPECT_EQ(with({"a", "b"}), R"({"a":{"b":5,"c":2},"d":[7]})");
+  EXPECT_EQ(with({"a", "x", "y"}), R"({"a":{"b":1,"c":2,"x":{"y":5}},"d":[7]})");
+  EXPECT_EQ(with({"d", "0"}), R"({"a":{"b":1,"c":2},"d":[7]})");  // a list is left alone
+  EXPECT_EQ(with({}), "5");
 }
 
 }  // namespace

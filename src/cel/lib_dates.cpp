@@ -1,0 +1,36 @@
+// Dates of points in time, as tokens hold them.
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "cel/functions.hpp"
+
+namespace gpuctl::cel::lib {
+
+namespace {
+
+constexpr std::int64_t kSecondsPerDay = 86'400;
+// 0001-01-01 and 9999-12-31: others have no four digits for the year.
+constexpr std::int64_t kFirstDay = -719'162;
+constexpr std::int64_t kLastDay = 2'932'896;
+
+Outcome date_of(Arguments args, CallContext& context) {
+  const std::int64_t seconds = args[0].node().as_integer();
+  const std::int64_t day =
+      seconds / kSecondsPerDay - (seconds % kSecondsPerDay < 0 ? 1 : 0);  // rounded down
+  if (day < kFirstDay || day > kLastDay) return fail("the year has no four digits");
+  const std::chrono::year_month_day date{
+      std::chrono::sys_days(std::chrono::days(static_cast<int>(day)))};
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return give_text(context, text.data());
+}
+
+}  // namespace
+
+void add_dates(Functions& to) {
+  function(to, "dates.ofSeconds", {integer()}, string(), date_of);
+}
+
+}  // namespace gpuctl::cel::lib
