@@ -25,6 +25,7 @@ struct Row {
   cel::LazyExpression valid;
   cel::LazyText because;
   bool keep = false;
+  bool show = false;
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
@@ -50,6 +51,7 @@ struct Choice {
 struct Derived {
   yaml::Node cluster;
   std::vector<Choice> choices;
+  std::vector<Choice> shown;  // rows with `show`: what people ask for, and nothing chose
 };
 
 /// Runs the rows. `kept` maps choice paths to values of an earlier run (null: none). A kept value
