@@ -30,13 +30,13 @@ std::optional<bool> old_boolean(std::string_view text) {
 
 class Decoder {
  public:
-  Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
-      : sources_(sources), arena_(arena), sink_(sink) {}
+  Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, bool open_texts)
+      : sources_(sources), arena_(arena), sink_(sink), open_texts_(open_texts) {}
 
   Node decode(const Node& schema, const Node& value, bool go) {
     go = go || schema.get(kReader).as_string() == "go";
     if (schema.get(kSecret).as_boolean()) sources_.hide(value.origin());
-    if (value.is_string() && schema.get(kText).as_string() == "yaml") {
+    if (open_texts_ && value.is_string() && schema.get(kText).as_string() == "yaml") {
       const std::optional<Node> tree = held(value);
       return !tree || tree->is_string() ? value : decode(schema, *tree, go);
     }
@@ -177,14 +177,15 @@ class Decoder {
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
+  bool open_texts_;
   std::string path_;
 };
 
 }  // namespace
 
 yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
-                  yaml::Arena& arena, diag::Sink& sink) {
-  return Decoder(sources, arena, sink).decode(definition, document, false);
+                  yaml::Arena& arena, diag::Sink& sink, bool open_texts) {
+  return Decoder(sources, arena, sink, open_texts).decode(definition, document, false);
 }
 
 }  // namespace gpuctl::document

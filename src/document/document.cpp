@@ -157,7 +157,7 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
   const Node tree = convert(
-      *kind, decode(kind->definition, document, sources, arena, none),
+      *kind, decode(kind->definition, document, sources, arena, none, false),
       {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
        cel::Value(context.cluster)},
       arena);
@@ -175,7 +175,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   if (found == nullptr) return false;
   const Kind& kind = *found;
   diag::Sink findings;
-  Node tree = decode(kind.definition, document, sources, arena, findings);
+  Node tree = decode(kind.definition, document, sources, arena, findings, true);
   const std::vector<cel::Value> others = {cel::Value(platform_->catalog),
                                           cel::Value(release(*platform_, context.release, arena)),
                                           cel::Value(context.cluster)};

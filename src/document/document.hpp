@@ -48,7 +48,8 @@ class Kinds {
   bool check(const yaml::Node& document, const Context& context, diag::Sources& sources,
              yaml::Arena& arena, diag::Sink& sink) const;
 
-  /// The document as its reader decodes and converts it, with `complete` also with its defaults.
+  /// The document as its reader decodes and converts it, with `complete` also with its defaults;
+  /// texts stay texts.
   /// Nothing when no kind fits.
   std::optional<yaml::Node> read(const yaml::Node& document, const Context& context, bool complete,
                                  diag::Sources& sources, yaml::Arena& arena) const;
