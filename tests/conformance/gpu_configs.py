@@ -5,13 +5,14 @@ Every ConfigMap for them in the golden trees, and in clusters made here, is read
 knows the published formats and nothing of gpuctl. The clusters: for each class of GPUs and each release
 line of the operator, a pool for every built-in configuration, for a layout of its own, and for layouts by
 GPU, cut, shared by turns or by MPS, with both strategies. Labels of nodes must be keys of the
-ConfigMaps, geometries must fit, and what cluster.yaml says that a node offers must be what the layout
-adds up to.
+ConfigMaps, geometries must fit, and what cluster.yaml and `validate -v` say that a node offers must be
+what the layout adds up to.
 """
 
 import copy
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -166,6 +167,21 @@ def errors_of(text):
     return "\n".join(part for part in text.split("\n\n") if part.startswith("error"))[:2000]
 
 
+def check_said(tally, what, text, pools):
+    """`validate -v` says what nodes offer, and how one is switched."""
+    said = dict(re.findall(r"^  (\S+) = (.*?): [a-z]", text, re.M))
+    for pool, by_gpu, replicas in pools:
+        name = pool["name"]
+        offer = json.loads(said.get(f"gpuPools[{name}].offers", "{}"))
+        tally.check(offer.get("node") == expected_offer(pool, by_gpu, replicas), f"{what} {name}: says {offer}")
+        switches = json.loads(said.get(f"gpuPools[{name}].switch", "[]"))
+        wanted = [label for key, label in (("mig", "mig.config"), ("sharing", "device-plugin.config"))
+                  if key in pool]
+        tally.check([one["command"] for one in switches]
+                    == [f"oc label node NODE nvidia.com/{label}=NAME --overwrite" for label in wanted]
+                    and all(one["names"] for one in switches), f"{what} {name}: switches {switches}")
+
+
 def matches(entry, gpu_class):
     wanted = entry.get("device-filter", [])
     wanted = [wanted] if isinstance(wanted, str) else wanted
@@ -244,11 +260,13 @@ def main():
                 source = scratch / f"{gpu_class['name']}-{line}.yaml"
                 source.write_text(json.dumps(blueprint(line, pools), indent=1))
                 out = scratch / what.replace(" ", "-")
-                done = run([gpuctl, "--providers", scratch / "providers", "render", source, "--facts", facts, "-o", out],
-                           env=environment(scratch))
+                knowing = [gpuctl, "--providers", scratch / "providers"]
+                done = run([*knowing, "render", source, "--facts", facts, "-o", out], env=environment(scratch))
                 if not tally.check(done.returncode == 0, f"{what}: {errors_of(done.stderr.decode())}"):
                     continue
                 rendered += 1
+                said = run([*knowing, "-v", "validate", source], env=environment(scratch))
+                check_said(tally, what, said.stdout.decode(), pools)
                 check_cluster(tally, what, out / "clusters/prod/lab", gpu_class, pools)
     print(f"{files} ConfigMaps of golden trees, {rendered} clusters")
     tally.close()
