@@ -1,10 +1,12 @@
-// json.parse, base64.encode, base64.decode, jwt.claims.
+// json.parse, json.encode, sha256, base64.encode, base64.decode, jwt.claims.
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "cel/encoding.hpp"
 #include "cel/functions.hpp"
+#include "yaml/emit.hpp"
 
 namespace gpuctl::cel {
 
@@ -191,6 +193,15 @@ Outcome jwt_claims(Arguments args, CallContext& context) {
 void add_encoding(Functions& to) {
   function(to, "json.parse", {string()}, dyn(), [](Arguments args, CallContext& context) {
     return parse_json(args[0].node().as_string(), context);
+  });
+  function(to, "json.encode", {dyn()}, string(), [](Arguments args, CallContext& context) {
+    if (!args[0].is_node()) return fail("JSON has no text for a value of this type");
+    return give_text(context, yaml::emit_json(args[0].node()));
+  });
+  function(to, "sha256", {string()}, string(), [](Arguments args, CallContext& context) {
+    const std::string_view text = args[0].node().as_string();
+    if (!context.charge(text.size() / 8)) return exhausted();
+    return give_text(context, base::sha256_hex(text));
   });
   function(to, "base64.encode", {string()}, lib::string(),
            [](Arguments args, CallContext& context) {

@@ -86,6 +86,7 @@ class Run {
     if (!request_.despite_rules) sink().take(std::move(objections));
     if (refused && !request_.despite_rules) return;
     result_.choices = derived->choices;
+    result_.shown = derived->shown;
     spdlog::debug("{}: render {} templates", result_.blueprint_file, compiled_->templates->size());
     render(*derived);
     sink().take(std::move(objections));
@@ -140,8 +141,8 @@ class Run {
     render::Rendered out =
         render::render(*compiled_->templates, cluster, extra_, {}, sources(), arena(), findings);
     if (!findings.has_errors()) {
-      render::verify_as_read(out.documents, *compiled_->documents, release_of(cluster), true,
-                             sources(), arena(), findings);
+      render::verify_as_read(out.documents, *compiled_->documents, release_of(cluster),
+                             cluster.derived.cluster, true, sources(), arena(), findings);
     }
     if (request_.crds && !findings.has_errors()) {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
@@ -396,8 +397,8 @@ class Run {
     {
       // Messages about a value that breaks its schema would quote it.
       diag::Sink hidden;
-      render::verify_as_read(documents, *compiled_->documents, release_of(cluster), false,
-                             sources(), arena(), hidden);
+      render::verify_as_read(documents, *compiled_->documents, release_of(cluster),
+                             cluster.derived.cluster, false, sources(), arena(), hidden);
       if (request_.crds) {
         const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
         render::verify(documents, request_.crds->crds, false, sources(), arena(), hidden);

@@ -81,6 +81,7 @@ struct Result {
   std::optional<blueprint::Blueprint> blueprint;
   std::optional<plan::Lock> old_lock;
   std::vector<derive::Choice> choices;
+  std::vector<derive::Choice> shown;  // what `validate -v` says besides
   render::Rendered rendered;
   plan::ClusterFiles files;  // empty unless rendered without errors
   std::vector<SecretFile> secret_files;

@@ -33,7 +33,7 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   request->releases = *given;
   std::vector<std::string> choices(options.blueprints.size());
   const Consume consume = [&](std::size_t index, Result& result) {
-    if (global.verbose) choices[index] = describe(result.choices);
+    if (global.verbose) choices[index] = describe(result.choices) + describe(result.shown);
   };
   const std::vector<Finished> clusters = run_all(options.blueprints, *request, *knowledge,
                                                  thread_count(options.jobs), report, consume);

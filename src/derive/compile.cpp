@@ -42,7 +42,7 @@ class Compiler {
 
   std::optional<Row> compile(const yaml::Node& written) {
     static const std::vector<std::string> kKeys = {"set",  "value", "because", "when",
-                                                   "keep", "valid", "choose",  "record"};
+                                                   "keep", "valid", "choose", "record", "show"};
     const std::size_t errors_before = sink_.error_count();
     for (const yaml::Entry& entry : written.entries()) {
       const std::string key(entry.key.as_string());
@@ -78,6 +78,7 @@ class Compiler {
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();
     row.record = written.get("record").as_boolean();
+    row.show = written.get("show").as_boolean();
     row.because = lazy<cel::Text>(written, "because", environment);
     if (written.find("valid") != nullptr) {
       auto with_value = std::make_shared<cel::Environment>(*environment);

@@ -88,6 +88,7 @@ class Run {
       chosen = fresh->node();
     }
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
+    if (row.show) result_.shown.push_back({filed, *chosen, because(row), false});
     if (provenance_ == nullptr) return chosen;
     evaluation.scalar = row.choose ? row.written.get("set") : row.value.written();
     evaluation.because = because(row);

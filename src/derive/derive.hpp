@@ -28,6 +28,7 @@ struct Row {
   bool keep = false;
   bool choose = false;  // the chooser gives the value
   bool record = false;  // says what was built: is kept even where choices are made again
+  bool show = false;
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
@@ -48,6 +49,7 @@ struct Derived {
   yaml::Node cluster;
   std::vector<Choice> choices;
   std::optional<Conflict> conflict;
+  std::vector<Choice> shown;  // rows with `show`: what people ask for, and nothing chose
 };
 
 /// Runs the rows. A value of an earlier run that is not valid any more is GPU0603. The result is

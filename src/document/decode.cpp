@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "document/codes.hpp"
 #include "yaml/path.hpp"
+#include "yaml/read.hpp"
 
 namespace gpuctl::document {
 
@@ -16,6 +17,7 @@ using yaml::Node;
 
 constexpr std::string_view kReader = "x-gpuctl-reader";
 constexpr std::string_view kSecret = "x-gpuctl-secret";
+constexpr std::string_view kText = "x-gpuctl-text";
 
 // What YAML 1.1 readers take for a boolean when it stands without quotes.
 std::optional<bool> old_boolean(std::string_view text) {
@@ -28,18 +30,56 @@ std::optional<bool> old_boolean(std::string_view text) {
 
 class Decoder {
  public:
-  Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
-      : sources_(sources), arena_(arena), sink_(sink) {}
+  Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, bool open_texts)
+      : sources_(sources), arena_(arena), sink_(sink), open_texts_(open_texts) {}
 
   Node decode(const Node& schema, const Node& value, bool go) {
     go = go || schema.get(kReader).as_string() == "go";
     if (schema.get(kSecret).as_boolean()) sources_.hide(value.origin());
+    if (open_texts_ && value.is_string() && schema.get(kText).as_string() == "yaml") {
+      const std::optional<Node> tree = held(value);
+      return !tree || tree->is_string() ? value : decode(schema, *tree, go);
+    }
     if (value.is_map()) return map(schema, value, go);
     if (value.is_list()) return list(schema, value, go);
     return go ? scalar(schema, value) : value;
   }
 
  private:
+  // The tree in a text. Where the text stands in its file as it is (a block `|`), what is around it
+  // is blanked, so that every place in the tree is a place in that file. An empty text is an empty
+  // map, as Go decodes it.
+  std::optional<Node> held(const Node& value) {
+    std::string name = path_.substr(path_.starts_with('.') ? 1 : 0);
+    std::string text(value.as_string());
+    const std::vector<std::uint32_t> offsets = yaml::scalar_offsets(sources_, value);
+    const diag::Span* span = offsets.empty() ? nullptr : sources_.span(value.origin());
+    if (const diag::Span* where = sources_.span(value.origin())) {
+      name = std::string(sources_.file_name(where->file)) + ", " + name;
+    }
+    if (span != nullptr) {
+      const std::string_view file = sources_.file_text(span->file);
+      std::string blanked(file);
+      for (char& c : blanked) c = c == '\n' ? c : ' ';
+      bool verbatim = true;
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        verbatim = verbatim && offsets[i] < file.size() && file[offsets[i]] == text[i];
+        if (verbatim) blanked[offsets[i]] = text[i];
+      }
+      if (verbatim) {
+        name = sources_.file_name(span->file);
+        text = std::move(blanked);
+      }
+    }
+    yaml::ReadLimits limits;
+    limits.ambiguous_scalars = true;
+    limits.kubectl_scalars = true;
+    const std::optional<Node> tree =
+        yaml::read(sources_.add_file(name, text), sources_, arena_, sink_, limits);
+    if (tree && tree->is_null()) return arena_.map(std::span<const Entry>(), value.origin());
+    return tree;
+  }
+
   // The declared field that a reader takes the key for: the same, or the first in another case.
   static const Entry* field_for(const Node& properties, std::string_view key, bool go) {
     const Entry* same = properties.find_entry(key);
@@ -137,14 +177,15 @@ class Decoder {
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
+  bool open_texts_;
   std::string path_;
 };
 
 }  // namespace
 
 yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
-                  yaml::Arena& arena, diag::Sink& sink) {
-  return Decoder(sources, arena, sink).decode(definition, document, false);
+                  yaml::Arena& arena, diag::Sink& sink, bool open_texts) {
+  return Decoder(sources, arena, sink, open_texts).decode(definition, document, false);
 }
 
 }  // namespace gpuctl::document

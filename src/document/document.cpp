@@ -81,6 +81,9 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
        cel::LazyType([schema = kind.schema] { return schema::cel_type(*schema, "document"); })},
       {"catalog", platform_->catalog_type},
       {"release", cel::LazyType([] { return release_type(); })},
+      {"cluster", cel::LazyType([derived = platform_->derived] {
+         return schema::cel_type(*derived, "cluster");
+       })},
   };
   for (const Node& row : kind.described->conversions) {
     const Node set = row.get("set");
@@ -141,8 +144,9 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
   const Node tree = convert(
-      *kind, decode(kind->definition, document, sources, arena, none),
-      {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena))},
+      *kind, decode(kind->definition, document, sources, arena, none, false),
+      {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
+       cel::Value(context.cluster)},
       arena);
   return complete ? schema::apply_defaults(*kind->schema, tree, arena) : tree;
 }
@@ -158,17 +162,21 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   if (found == nullptr) return false;
   const Kind& kind = *found;
   diag::Sink findings;
-  Node tree = decode(kind.definition, document, sources, arena, findings);
+  Node tree = decode(kind.definition, document, sources, arena, findings, true);
   const std::vector<cel::Value> others = {cel::Value(platform_->catalog),
-                                          cel::Value(release(*platform_, context.release, arena))};
+                                          cel::Value(release(*platform_, context.release, arena)),
+                                          cel::Value(context.cluster)};
   tree = schema::apply_defaults(*kind.schema, convert(kind, tree, others, arena), arena);
   schema::ValidateOptions options;
   options.exempt = context.exempt;
   options.subject = context.prefix;
-  schema::validate(*kind.schema, tree, arena, sources, findings, options);
-  const bool readable = std::none_of(
-      findings.all().begin(), findings.all().end(),
-      [](const diag::Diagnostic& finding) { return finding.code == schema::kWrongType; });
+  // Of a text that cannot be read nothing more can be said.
+  const bool decoded = !findings.has_errors();
+  if (decoded) schema::validate(*kind.schema, tree, arena, sources, findings, options);
+  const bool readable = decoded && std::none_of(findings.all().begin(), findings.all().end(),
+                                                [](const diag::Diagnostic& finding) {
+                                                  return finding.code == schema::kWrongType;
+                                                });
   rule::Subject subject;
   subject.values = {cel::Value(tree)};
   subject.values.insert(subject.values.end(), others.begin(), others.end());
@@ -176,6 +184,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   subject.prefix = context.prefix;
   subject.rendered = context.rendered;
   subject.faulty = findings.has_errors();
+  subject.cluster_known = !context.cluster.is_null();
   subject.observer = context.observer;
   for (const Kind* part = &kind; readable && part != nullptr; part = part->extends) {
     rule::check(*ready(*part).rules, subject, sources, arena, findings);

@@ -30,7 +30,8 @@ struct Context {
   std::string prefix = {};               // of every message
   diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
   bool rendered = false;                    // by us: errors only
-  rule::Observer* observer = nullptr;       // of the rules; may be absent
+  yaml::Node cluster = {};             // derived tree of the cluster it is for; null: not known
+  rule::Observer* observer = nullptr;  // of the rules; may be absent
 };
 
 /// The document kinds of a platform. Each is compiled when a document first needs it; thread-safe.
@@ -47,7 +48,8 @@ class Kinds {
   bool check(const yaml::Node& document, const Context& context, diag::Sources& sources,
              yaml::Arena& arena, diag::Sink& sink) const;
 
-  /// The document as its reader decodes and converts it, with `complete` also with its defaults.
+  /// The document as its reader decodes and converts it, with `complete` also with its defaults;
+  /// texts stay texts.
   /// Nothing when no kind fits.
   std::optional<yaml::Node> read(const yaml::Node& document, const Context& context, bool complete,
                                  diag::Sources& sources, yaml::Arena& arena) const;

@@ -43,10 +43,45 @@ bool one_of(const Node& wanted, const Node& value) {
   return yaml::equal(wanted, value);
 }
 
+// Whether the text is YAML with `key` at its top: a line at the depth of the first one.
+bool has_top_key(std::string_view text, std::string_view key) {
+  std::size_t depth = std::string_view::npos;
+  for (std::string_view line : base::split(text, '\n')) {
+    const std::size_t indent = line.find_first_not_of(" \r");
+    if (indent == std::string_view::npos || line[indent] == '#' || line.starts_with("---"))
+      continue;
+    if (depth == std::string_view::npos) depth = indent;
+    if (indent != depth) continue;
+    line.remove_prefix(indent);
+    const char quote = line.front() == '"' || line.front() == '\'' ? line.front() : '\0';
+    if (quote != '\0') line.remove_prefix(1);
+    if (!line.starts_with(key)) continue;
+    line.remove_prefix(key.size());
+    if (quote != '\0' && line.starts_with(quote)) line.remove_prefix(1);
+    const std::size_t colon = line.find_first_not_of(' ');
+    if (colon != std::string_view::npos && line[colon] == ':') return true;
+  }
+  return false;
+}
+
+// Whether one of the texts below `above` holds YAML with all these keys at its top.
+bool holds(const Node& above, const Node& keys) {
+  return std::any_of(above.entries().begin(), above.entries().end(), [&](const yaml::Entry& entry) {
+    return entry.value.is_string() &&
+           std::all_of(keys.items().begin(), keys.items().end(), [&](const Node& key) {
+             return has_top_key(entry.value.as_string(), key.as_string());
+           });
+  });
+}
+
 bool fits(const Node& alternative, const Node& document) {
   for (const yaml::Entry& entry : alternative.get("where").entries()) {
     const Node* value = at(document, entry.key);
     if (value == nullptr || !one_of(entry.value, *value)) return false;
+  }
+  for (const yaml::Entry& entry : alternative.get("holds").entries()) {
+    const Node* above = at(document, entry.key);
+    if (above == nullptr || !holds(*above, entry.value)) return false;
   }
   const auto present = [&](const Node& path) { return at(document, path) != nullptr; };
   const Node has = alternative.get("has");

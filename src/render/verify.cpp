@@ -74,14 +74,16 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
 }
 
 void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
-                    const std::string& release, bool secrets_left_out, diag::Sources& sources,
-                    yaml::Arena& arena, diag::Sink& sink) {
+                    const std::string& release, const yaml::Node& cluster, bool secrets_left_out,
+                    diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   document::Context context;
   context.release = release;
-  context.rendered = true;
   for (const Document& document : documents) {
     if (!document.body.is_map()) continue;
-    context.prefix = document.path + ": ";
+    const bool extra = document.made_by == nullptr;
+    context.rendered = !extra;
+    context.cluster = extra ? cluster : yaml::Node();
+    context.prefix = extra ? std::string() : document.path + ": ";
     context.fallback = document.origin;
     context.exempt.clear();
     if (secrets_left_out) context.exempt = secret_paths(document);

@@ -16,10 +16,11 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
 
 /// Checks every document whose reader is described (folders documents/ of providers) as if somebody
 /// else had written it: what an override or a passed-on field smuggles in is refused here and not
-/// by the reader. Errors only; rules on blueprints have warned before. `release` as in
-/// document::Context.
+/// by the reader. Of templates errors only, since rules on blueprints have warned before; of extra
+/// manifests, which a person wrote, also warnings, and what does not fit the cluster. `release` and
+/// `cluster` as in document::Context.
 void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
-                    const std::string& release, bool secrets_left_out, diag::Sources& sources,
-                    yaml::Arena& arena, diag::Sink& sink);
+                    const std::string& release, const yaml::Node& cluster, bool secrets_left_out,
+                    diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
 
 }  // namespace gpuctl::render

@@ -18,7 +18,7 @@ namespace {
 const std::vector<std::string> kKeys = {"code",     "severity", "forEach", "when",
                                         "check",    "at",       "message", "label",
                                         "expected", "help",     "source",  "between"};
-const std::vector<std::string> kDocumentKeys = {"on", "field", "rendered"};
+const std::vector<std::string> kDocumentKeys = {"on", "field", "rendered", "needs"};
 
 bool is_code(std::string_view text) {
   constexpr std::size_t kCodeBytes = 7;
@@ -73,6 +73,10 @@ class Compiler {
             .error(kFaultyRule, text->origin(), "`" + std::string(key) + "` of a rule must be text")
             .got(std::string(yaml::kind_name(text->kind())));
       }
+    }
+    if (const yaml::Node* needs = written.find("needs");
+        needs != nullptr && needs->as_string() != "cluster") {
+      sink_.error(kFaultyRule, needs->origin(), "a rule can only need `cluster`");
     }
     if (!is_code(rule.code) || !severity || written.find("check") == nullptr ||
         written.find("at") == nullptr || !written.get("message").is_string()) {
@@ -161,6 +165,7 @@ class Checker {
         sink_(sink) {}
 
   void run(const Rule& rule) {
+    if (!subject_.cluster_known && rule.written.find("needs") != nullptr) return;
     if (subject_.rendered) {
       const yaml::Node* wanted = rule.written.find("rendered");
       const bool left_out = wanted != nullptr && wanted->is_boolean() && !wanted->as_boolean();

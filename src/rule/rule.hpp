@@ -67,6 +67,7 @@ struct Subject {
   std::string prefix = {};  // of every message
   /// Rendered by us: warnings and notes are not wanted, nor rules with `rendered: false`.
   bool rendered = false;
+  bool cluster_known = false;  // otherwise rules with `needs: cluster` are left out
   bool faulty = false;  // what is wrong with it was reported: a rule that fails on it is left out
   Observer* observer = nullptr;  // may be absent
 };

@@ -68,6 +68,18 @@ class Measure : public rule::Observer {
         derive::derive(*compiled->derivation, *loaded, facts, derive::Earlier(), sources, arena, sink);
     if (!derived) return;
     rule::check(*compiled->rules, *loaded, *derived, facts, sources, arena, sink, this);
+    document::Context context;
+    context.cluster = derived->cluster;
+    context.observer = this;
+    const std::string folder = file.substr(0, file.rfind('/') + 1);
+    for (const yaml::Node& extra : loaded->spec.get("extraManifests").items()) {
+      const std::string name = folder + std::string(extra.get("path").as_string());
+      const auto read = yaml::read_all(sources.add_file(name, text_of(name)), sources, arena, sink);
+      if (!read) continue;
+      for (const yaml::Node& document : *read) {
+        compiled->documents->check(document, context, sources, arena, sink);
+      }
+    }
   }
 
   void documents(const std::string& file, const std::string& release) {

@@ -17,6 +17,7 @@ using testing::wrap;
 struct Made {
   std::string cluster;  // as JSON; empty after errors
   std::vector<Choice> choices;
+  std::string shown;  // "path: because" of each
   std::string codes;
   std::string report;
 };
@@ -41,6 +42,7 @@ Made run(const std::string& rows, const std::string& spec, const std::string& ke
           // Detach from the arena, which ends here.
           made.choices.push_back({choice.path, yaml::Node(), choice.because, choice.kept});
         }
+        for (const Choice& shown : derived->shown) made.shown += shown.path + ": " + shown.because;
       }
     }
   }
@@ -116,6 +118,15 @@ TEST(Derive, FilesChoicesOfItemsByName) {
   ASSERT_EQ(made.choices.size(), 2U);
   EXPECT_EQ(made.choices[0].path, "pools[x].cores");
   EXPECT_EQ(made.choices[1].path, "pools[w].cores");
+}
+
+TEST(Derive, ShowsWhatIsAskedFor) {
+  const Made made = run(R"(    - {set: pools, value: spec.pools}
+    - {set: "pools[].cores", value: "index", show: true, because: "number ${string(index)}"}
+)",
+                        "  pools: [{name: x}]\n");
+  EXPECT_EQ(made.shown, "pools[x].cores: number 0") << made.report;
+  EXPECT_TRUE(made.choices.empty());
 }
 
 TEST(Derive, MayAskForFacts) {

@@ -64,6 +64,23 @@ Files files() {
       metal: {type: object, properties: {weight: {type: integer}}}
 )",
                                                    "MetalBox");
+  out["providers/lab/documents/crate.yaml"] = wrap("DocumentSchema", R"(
+  match:
+    - where: {kind: Crate}
+      holds: {data: [boxes]}
+  schema:
+    type: object
+    properties:
+      kind: {type: string}
+      data:
+        type: object
+        additionalProperties:
+          type: object
+          x-gpuctl-text: yaml
+          properties:
+            boxes: {type: array, items: {type: object, properties: {size: {type: integer}}}}
+)",
+                                                   "Crate");
   out["providers/lab/documents/rules.yaml"] = wrap("DocumentRules", R"(
   rules:
     - code: GPU9001
@@ -93,6 +110,22 @@ Files files() {
       check: ip(document.lid).family() == 4
       at: document.lid
       message: no address
+    - code: GPU9005
+      on: Crate
+      severity: warning
+      forEach:
+        key: document.data.map(key, key)
+        box: 'has(document.data[key].boxes) ? document.data[key].boxes : []'
+      check: box.size > 0
+      at: box.size
+      message: no size
+    - code: GPU9006
+      on: Box
+      severity: warning
+      needs: cluster
+      check: document.size <= cluster.size
+      at: document.size
+      message: larger than the cluster
 )");
   return out;
 }
@@ -165,6 +198,59 @@ TEST(Document, ErrorsOnlyWithPrefix) {
   const Checked checked = run("kind: Box\nSize: 0\nmetal: {}\n", context);
   ASSERT_EQ(checked.findings.size(), 1U);
   EXPECT_EQ(checked.findings[0].message, "a.yaml: no size");
+}
+
+TEST(Document, TextsAreRecognisedByTheirKeys) {
+  EXPECT_TRUE(run("kind: Crate\ndata: {a: \"boxes: []\"}\n").known);
+  EXPECT_TRUE(run("kind: Crate\ndata:\n  a: |\n    # x\n    \"boxes\" :\n    - size: 1\n").known);
+  EXPECT_FALSE(run("kind: Crate\ndata: {a: \"boxesful: []\"}\n").known);
+  EXPECT_FALSE(run("kind: Crate\ndata:\n  a: |\n    other:\n      boxes: []\n").known);
+  EXPECT_FALSE(run("kind: Crate\ndata: {}\n").known);
+}
+
+TEST(Document, TextsAreCheckedWithTheirPlaces) {
+  const std::string head = "kind: Crate\ndata:\n  a: |\n    boxes:\n";
+  EXPECT_EQ(run(head + "    - size: 0\n").codes, "GPU9005@data.a.boxes[0].size");
+  EXPECT_EQ(run(head + "    - sice: 1\n").codes, "GPU0201@data.a.boxes[0].sice");
+  EXPECT_EQ(run("kind: Crate\ndata: {a: \"boxes: []\", b: \"\"}\n").codes, "");
+  // A text that is no YAML is said to be that, and nothing else.
+  EXPECT_EQ(run(head + "    - [\n").codes.substr(0, 7), "GPU0102");
+}
+
+TEST(Document, PlacesInATextAreThoseOfItsFile) {
+  Lab lab(files());
+  diag::Sources& sources = lab.library->sources();
+  const auto kinds = Kinds::compile(
+      lab.platform, [](const std::string&) { return nullptr; }, true, sources, lab.sink);
+  ASSERT_NE(kinds, nullptr) << lab.report();
+  diag::Sink found;
+  const yaml::Node document = lab.parse(
+      "kind: Crate\ndata:\n  a: |\n    boxes:\n    - size: 0\n  b: \"boxes:\\n- size: "
+      "0\\n\"\n");
+  ASSERT_TRUE(kinds->check(document, {}, sources, lab.library->arena(), found));
+  ASSERT_EQ(found.all().size(), 2U);
+  EXPECT_TRUE(sources.place(found.all()[0].primary.at).ends_with(":5:13"))
+      << sources.place(found.all()[0].primary.at);
+  // What is quoted has lines of its own.
+  EXPECT_TRUE(sources.place(found.all()[1].primary.at).ends_with("data.b:2:9"))
+      << sources.place(found.all()[1].primary.at);
+}
+
+TEST(Document, RulesMayNeedTheCluster) {
+  EXPECT_EQ(run("kind: Box\nsize: 3\n").codes, "");
+  Context context;
+  const yaml::Entry size{yaml::Node::view("size", diag::kNoOrigin), yaml::Node::integer(2)};
+  yaml::Arena arena;
+  context.cluster = arena.map(std::vector<yaml::Entry>{size});
+  EXPECT_EQ(run("kind: Box\nsize: 3\n", context).codes, "GPU9006@size");
+  EXPECT_EQ(run("kind: Box\nsize: 2\n", context).codes, "");
+  Files broken = files();
+  broken["providers/lab/documents/more.yaml"] =
+      wrap("DocumentRules",
+           "  rules:\n    - {on: Box, code: GPU9007, severity: error, needs: facts, check: "
+           "\"true\", at: "
+           "document, message: x}\n");
+  EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0408"), std::string::npos);
 }
 
 TEST(Document, FaultyKnowledgeIsReported) {
