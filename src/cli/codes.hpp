@@ -5,14 +5,14 @@
 
 namespace gpuctl::cli {
 
-inline constexpr std::string_view kUsage = "GPU0001";        // wrong command line
-inline constexpr std::string_view kUnreadable = "GPU0002";   // file cannot be read
-inline constexpr std::string_view kUnwritable = "GPU0003";   // output cannot be written
-inline constexpr std::string_view kUnknownCode = "GPU0004";  // `explain` of an unknown code
-inline constexpr std::string_view kSameCluster = "GPU0005";  // two blueprints for one cluster
-inline constexpr std::string_view kNoObject = "GPU0006";     // `explain --origin`: no document
-inline constexpr std::string_view kNoField = "GPU0007";      // ... no such field in it
-inline constexpr std::string_view kNoSuchChoice = "GPU0607";       // `upgrade --only` of no choice
+inline constexpr std::string_view kUsage = "GPU0001";         // wrong command line
+inline constexpr std::string_view kUnreadable = "GPU0002";    // file cannot be read
+inline constexpr std::string_view kUnwritable = "GPU0003";    // output cannot be written
+inline constexpr std::string_view kUnknownCode = "GPU0004";   // `explain` of an unknown code
+inline constexpr std::string_view kSameCluster = "GPU0005";   // two blueprints for one cluster
+inline constexpr std::string_view kNoObject = "GPU0006";      // `explain --origin`: no document
+inline constexpr std::string_view kNoField = "GPU0007";       // ... no such field in it
+inline constexpr std::string_view kNoSuchChoice = "GPU0607";  // `upgrade --only` of no choice
 inline constexpr std::string_view kSecretUnavailable = "GPU0605";  // reference cannot be resolved
 
 // `import`

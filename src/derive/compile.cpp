@@ -41,8 +41,8 @@ class Compiler {
         sink_(sink) {}
 
   std::optional<Row> compile(const yaml::Node& written) {
-    static const std::vector<std::string> kKeys = {"set",  "value", "because", "when",
-                                                   "keep", "valid", "choose", "record", "show"};
+    static const std::vector<std::string> kKeys = {"set",   "value",  "because", "when", "keep",
+                                                   "valid", "choose", "record",  "show"};
     const std::size_t errors_before = sink_.error_count();
     for (const yaml::Entry& entry : written.entries()) {
       const std::string key(entry.key.as_string());

@@ -57,8 +57,8 @@ void try_template(const std::string& text, const std::string& spec) {
 
   diag::Sink traced_sink;
   cel::Provenance provenance;
-  const auto traced = derive::derive(*derivation, *blueprint, facts, derive::Earlier(), sources, arena,
-                                     traced_sink, &provenance);
+  const auto traced = derive::derive(*derivation, *blueprint, facts, derive::Earlier(), sources,
+                                     arena, traced_sink, &provenance);
   require(traced.has_value());
   const render::Cluster marked{*blueprint, *traced, facts, &provenance};
   const render::Rendered again =

@@ -64,8 +64,8 @@ class Measure : public rule::Observer {
       if (!read) return;
       facts = *read;
     }
-    const auto derived =
-        derive::derive(*compiled->derivation, *loaded, facts, derive::Earlier(), sources, arena, sink);
+    const auto derived = derive::derive(*compiled->derivation, *loaded, facts, derive::Earlier(),
+                                        sources, arena, sink);
     if (!derived) return;
     rule::check(*compiled->rules, *loaded, *derived, facts, sources, arena, sink, this);
     document::Context context;
