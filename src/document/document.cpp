@@ -40,7 +40,38 @@ Node without_default_origins(const Node& schema, yaml::Arena& arena) {
   return arena.map(entries, schema.origin());
 }
 
+Node known_objects(const Context& context, yaml::Arena& arena) {
+  return context.objects.is_null() ? arena.list(std::span<const Node>()) : context.objects;
+}
+
+cel::Type objects_type() {
+  const cel::Type string = cel::Type::simple(cel::TypeKind::string);
+  auto object = std::make_shared<cel::ObjectType>();
+  object->name = "object";
+  object->fields = {{"apiVersion", string, true}, {"kind", string, true},
+                    {"namespace", string, true},  {"name", string, true},
+                    {"layer", string, true},      {"document", cel::Type::dyn(), true}};
+  return cel::Type::list(cel::Type::object(object));
+}
+
 }  // namespace
+
+Node objects_of(const std::vector<Placed>& documents, yaml::Arena& arena) {
+  std::vector<Node> objects;
+  for (const auto& [document, layer] : documents) {
+    if (!document.is_map()) continue;
+    const auto text = [&](const Node& value) { return arena.string(value.as_string()); };
+    yaml::MapBuilder object;
+    object.set(arena, "apiVersion", text(document.get("apiVersion")));
+    object.set(arena, "kind", text(document.get("kind")));
+    object.set(arena, "namespace", text(document.get({"metadata", "namespace"})));
+    object.set(arena, "name", text(document.get({"metadata", "name"})));
+    object.set(arena, "layer", arena.string(layer));
+    object.set(arena, "document", document);
+    objects.push_back(object.build(arena));
+  }
+  return arena.list(objects);
+}
 
 std::shared_ptr<const Kinds> Kinds::compile(std::shared_ptr<const catalog::Platform> platform,
                                             const StoreOf& store_of, bool thorough,
@@ -84,6 +115,7 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
       {"cluster", cel::LazyType([derived = platform_->derived] {
          return schema::cel_type(*derived, "cluster");
        })},
+      {"objects", cel::LazyType([] { return objects_type(); })},
   };
   for (const Node& row : kind.described->conversions) {
     const Node set = row.get("set");
@@ -146,7 +178,7 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   const Node tree = convert(
       *kind, decode(kind->definition, document, sources, arena, none, false),
       {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
-       cel::Value(context.cluster)},
+       cel::Value(context.cluster), cel::Value(known_objects(context, arena))},
       arena);
   return complete ? schema::apply_defaults(*kind->schema, tree, arena) : tree;
 }
@@ -163,9 +195,9 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   const Kind& kind = *found;
   diag::Sink findings;
   Node tree = decode(kind.definition, document, sources, arena, findings, true);
-  const std::vector<cel::Value> others = {cel::Value(platform_->catalog),
-                                          cel::Value(release(*platform_, context.release, arena)),
-                                          cel::Value(context.cluster)};
+  const std::vector<cel::Value> others = {
+      cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
+      cel::Value(context.cluster), cel::Value(known_objects(context, arena))};
   tree = schema::apply_defaults(*kind.schema, convert(kind, tree, others, arena), arena);
   schema::ValidateOptions options;
   options.exempt = context.exempt;

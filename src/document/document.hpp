@@ -31,8 +31,19 @@ struct Context {
   diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
   bool rendered = false;                    // by us: errors only
   yaml::Node cluster = {};             // derived tree of the cluster it is for; null: not known
+  yaml::Node objects = {};             // of that cluster, as objects_of() lists them; null: none
   rule::Observer* observer = nullptr;  // of the rules; may be absent
 };
+
+/// A document, and the layer it is in; empty: in none.
+struct Placed {
+  yaml::Node document;
+  std::string layer;
+};
+
+/// What rules see of the other documents of a cluster: apiVersion, kind, namespace, name and layer
+/// of each, and `document`, as it is written. Texts that a document lacks are empty.
+yaml::Node objects_of(const std::vector<Placed>& documents, yaml::Arena& arena);
 
 /// The document kinds of a platform. Each is compiled when a document first needs it; thread-safe.
 class Kinds {

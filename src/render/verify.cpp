@@ -38,6 +38,14 @@ std::string changed_by_defaults(const yaml::Node& written, const yaml::Node& def
   return yaml::equal(written, defaulted) ? "" : path;
 }
 
+yaml::Node objects_among(const std::vector<Document>& documents, yaml::Arena& arena) {
+  std::vector<document::Placed> objects;
+  for (const Document& document : documents) {
+    if (!document.raw) objects.push_back({document.body, document.layer});
+  }
+  return document::objects_of(objects, arena);
+}
+
 }  // namespace
 
 void verify(const std::vector<Document>& documents, schema::Crds& crds, bool secrets_left_out,
@@ -78,11 +86,14 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
                     diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   document::Context context;
   context.release = release;
+  yaml::Node objects;
   for (const Document& document : documents) {
     if (!document.body.is_map()) continue;
     const bool extra = document.made_by == nullptr;
+    if (extra && objects.is_null()) objects = objects_among(documents, arena);
     context.rendered = !extra;
     context.cluster = extra ? cluster : yaml::Node();
+    context.objects = extra ? objects : yaml::Node();
     context.prefix = extra ? std::string() : document.path + ": ";
     context.fallback = document.origin;
     context.exempt.clear();

@@ -18,6 +18,7 @@
 #include "cli/knowledge.hpp"
 #include "cli/pipeline.hpp"
 #include "document/token.hpp"
+#include "render/documents.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl {
@@ -72,13 +73,19 @@ class Measure : public rule::Observer {
     context.cluster = derived->cluster;
     context.observer = this;
     const std::string folder = file.substr(0, file.rfind('/') + 1);
-    for (const yaml::Node& extra : loaded->spec.get("extraManifests").items()) {
-      const std::string name = folder + std::string(extra.get("path").as_string());
+    std::vector<document::Placed> extra;
+    for (const yaml::Node& manifest : loaded->spec.get("extraManifests").items()) {
+      const std::string name = folder + std::string(manifest.get("path").as_string());
       const auto read = yaml::read_all(sources.add_file(name, text_of(name)), sources, arena, sink);
       if (!read) continue;
       for (const yaml::Node& document : *read) {
-        compiled->documents->check(document, context, sources, arena, sink);
+        extra.push_back({document, std::string(manifest.get("layer").as_string())});
       }
+    }
+    if (extra.empty()) return;
+    context.objects = objects_of(*compiled, *loaded, *derived, facts, extra, sources, arena);
+    for (const document::Placed& one : extra) {
+      compiled->documents->check(one.document, context, sources, arena, sink);
     }
   }
 
@@ -129,6 +136,20 @@ class Measure : public rule::Observer {
   }
 
  private:
+  /// What is rendered, and what comes with it.
+  static yaml::Node objects_of(const cli::Compiled& compiled, const blueprint::Blueprint& blueprint,
+                               const derive::Derived& derived, const yaml::Node& facts,
+                               std::vector<document::Placed> objects, diag::Sources& sources,
+                               yaml::Arena& arena) {
+    diag::Sink none;
+    const render::Rendered rendered = render::render(
+        *compiled.templates, {blueprint, derived, facts}, {}, {}, sources, arena, none);
+    for (const render::Document& document : rendered.documents) {
+      if (!document.raw) objects.push_back({document.body, document.layer});
+    }
+    return document::objects_of(objects, arena);
+  }
+
   static std::string text_of(const std::string& file) {
     auto content = base::read_file(file, cli::kMostInputBytes);
     auto* text = std::get_if<std::string>(&content);

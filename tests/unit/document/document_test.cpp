@@ -126,6 +126,13 @@ Files files() {
       check: document.size <= cluster.size
       at: document.size
       message: larger than the cluster
+    - code: GPU9007
+      on: Box
+      severity: warning
+      needs: cluster
+      check: '!objects.exists(one, one.kind == "Box" && one.namespace == "" && one.layer == "b" && one.document.size == 9)'
+      at: document.size
+      message: another one
 )");
   return out;
 }
@@ -247,10 +254,26 @@ TEST(Document, RulesMayNeedTheCluster) {
   Files broken = files();
   broken["providers/lab/documents/more.yaml"] =
       wrap("DocumentRules",
-           "  rules:\n    - {on: Box, code: GPU9007, severity: error, needs: facts, check: "
+           "  rules:\n    - {on: Box, code: GPU9008, severity: error, needs: facts, check: "
            "\"true\", at: "
            "document, message: x}\n");
   EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0408"), std::string::npos);
+}
+
+TEST(Document, RulesSeeTheOtherObjects) {
+  yaml::Arena arena;
+  const auto box = [&](std::int64_t size) {
+    const yaml::Entry kind{yaml::Node::view("kind", diag::kNoOrigin), arena.string("Box")};
+    const yaml::Entry much{yaml::Node::view("size", diag::kNoOrigin), yaml::Node::integer(size)};
+    return arena.map(std::vector<yaml::Entry>{kind, much});
+  };
+  Context context;
+  const yaml::Entry size{yaml::Node::view("size", diag::kNoOrigin), yaml::Node::integer(2)};
+  context.cluster = arena.map(std::vector<yaml::Entry>{size});
+  context.objects = objects_of({{box(9), "a"}, {arena.string("raw"), "b"}}, arena);
+  EXPECT_EQ(run("kind: Box\nsize: 2\n", context).codes, "");
+  context.objects = objects_of({{box(9), "a"}, {box(9), "b"}}, arena);
+  EXPECT_EQ(run("kind: Box\nsize: 2\n", context).codes, "GPU9007@size");
 }
 
 TEST(Document, FaultyKnowledgeIsReported) {
