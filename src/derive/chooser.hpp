@@ -41,9 +41,9 @@ struct Earlier {
 
 /// Values of the blueprint that do not go together.
 struct Conflict {
-  bool hard = false;              // it does not work; otherwise it is only not supported
   std::vector<diag::Label> pins;  // each needed for the conflict: where it stands, and what it is
   std::vector<std::string> ways_out;  // other values that would go together, the nearest first
+  std::vector<std::string> codes;     // of broken rules that tell most about it; empty: of any
 };
 
 struct Chosen {

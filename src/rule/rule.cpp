@@ -223,13 +223,15 @@ class Checker {
     broken.expect(text("expected", rule));
     if (std::string help = text("help", rule); !help.empty()) broken.suggest(std::move(help));
     if (!rule.source.empty()) broken.note("source: " + rule.source);
-    if (!rule.between.empty()) explain_conflict(broken);
+    if (!rule.between.empty()) explain_conflict(rule, broken);
     sink_.add(std::move(broken));
   }
 
   // Once: the ways out are out of the whole conflict, of which each broken rule is a part.
-  void explain_conflict(diag::Diagnostic& broken) {
+  void explain_conflict(const Rule& rule, diag::Diagnostic& broken) {
     if (conflict_ == nullptr || broken.severity == diag::Severity::note) return;
+    const std::vector<std::string>& codes = conflict_->codes;
+    if (!codes.empty() && std::find(codes.begin(), codes.end(), rule.code) == codes.end()) return;
     const derive::Conflict& conflict = *std::exchange(conflict_, nullptr);
     std::vector<std::string> pins;
     for (const diag::Label& pin : conflict.pins) {

@@ -67,6 +67,7 @@ class Run {
       any_kept = true;
     }
     Solution solution = solver.best(pins);
+    const std::vector<std::size_t> today = solution.values;
     if (any_kept) {
       Solution as_kept = solver.best(with_kept);
       // A value that is worse by itself, because its support ended, still goes with the rest.
@@ -80,7 +81,7 @@ class Run {
       }
       solution = std::move(as_kept);
     }
-    return conclude(solver, pins, solution);
+    return conclude(solver, pins, solution, today);
   }
 
  private:
@@ -149,6 +150,15 @@ class Run {
     return std::nullopt;
   }
 
+  // The values that expressions see, as if these versions had been chosen.
+  std::vector<cel::Value> with(const yaml::Node& versions) {
+    yaml::MapBuilder cluster(values_[derive::kCluster].node());
+    cluster.set(arena_, "versions", versions);
+    std::vector<cel::Value> values = values_;
+    values[derive::kCluster] = cel::Value(cluster.build(arena_));
+    return values;
+  }
+
   Candidates free() const {
     Candidates out;
     for (const Known& known : axes_) {
@@ -161,6 +171,7 @@ class Run {
 
   std::vector<Constraint> constraints() {
     std::vector<Constraint> out;
+    codes_.clear();
     for (const Between& between : rules_) {
       Constraint constraint;
       for (const std::size_t axis : between.axes) {
@@ -177,12 +188,9 @@ class Run {
           versions.set(arena_, known.axis->name, known.values[asked[i]]);
         }
         versions.set(arena_, "before", before_.build(arena_));
-        yaml::MapBuilder cluster(values_[derive::kCluster].node());
-        cluster.set(arena_, "versions", versions.build(arena_));
-        std::vector<cel::Value> values = values_;
-        values[derive::kCluster] = cel::Value(cluster.build(arena_));
-        return rule::holds(*rule, std::move(values), arena_);
+        return rule::holds(*rule, with(versions.build(arena_)), arena_);
       };
+      codes_.push_back(between.rule->code);
       out.push_back(std::move(constraint));
     }
     return out;
@@ -214,20 +222,27 @@ class Run {
     }
   }
 
-  derive::Chosen conclude(Solver& solver, const Pins& pins, const Solution& solution) {
+  derive::Chosen conclude(Solver& solver, const Pins& pins, const Solution& solution,
+                          const std::vector<std::size_t>& today) {
     derive::Chosen out;
     yaml::MapBuilder values;
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-      const Known& known = axes_[axis];
-      const yaml::Node value = known.values[solution.values[axis]];
-      values.set(arena_, known.axis->name, value);
-      if (known.axis->keep.empty()) continue;
-      const bool kept = !pins[axis] && known.kept && *known.kept == solution.values[axis];
-      out.choices.push_back(
-          {known.axis->keep, value, pins[axis] ? "the blueprint" : because(*known.axis), kept});
+      values.set(arena_, axes_[axis].axis->name, axes_[axis].values[solution.values[axis]]);
     }
     values.set(arena_, "before", before_.build(arena_));
     out.values = values.build(arena_);
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      const Known& known = axes_[axis];
+      if (known.axis->keep.empty()) continue;
+      const std::size_t value = solution.values[axis];
+      const bool kept = !pins[axis] && known.kept && *known.kept == value;
+      std::string why = pins[axis] ? "the blueprint"
+                        : value == today[axis]
+                            ? because(*known.axis, out.values)
+                            : "kept from an earlier run; today it would be " +
+                                  std::string(known.values[today[axis]].as_string());
+      out.choices.push_back({known.axis->keep, known.values[value], std::move(why), kept});
+    }
     // What a conflict costs to explain is paid only when there is one.
     const std::vector<std::size_t> conflict = solver.conflict(pins);
     if (conflict.empty()) return out;
@@ -237,7 +252,10 @@ class Run {
       out.conflict->pins.push_back(
           {known.pinned_at, named(axis, *pins[axis]) + " (`" + known.axis->path + "`)"});
     }
+    out.conflict->codes = codes_of(conflict, solution);
     for (const WayOut& way : solver.ways_out(pins, kMostWaysOut)) {
+      // As good as without pins, which is not good where nothing goes together.
+      if (way.solution.cost[kApart] + way.solution.cost[kRefused] > 0) continue;
       std::vector<std::string> parts;
       for (const std::size_t axis : way.changed) {
         parts.push_back(named(axis, way.solution.values[axis]) + " instead of " +
@@ -248,9 +266,30 @@ class Run {
     return out;
   }
 
-  std::string because(const Axis& axis) {
+  // Of the rules that `solution` breaks, those that name most of these axes.
+  std::vector<std::string> codes_of(const std::vector<std::size_t>& conflict,
+                                    const Solution& solution) {
+    std::size_t most = 1;
+    std::vector<std::string> out;
+    const std::vector<Constraint> all = constraints();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      std::vector<std::size_t> asked;
+      std::size_t shared = 0;
+      for (const std::size_t axis : all[i].axes) {
+        asked.push_back(solution.values[axis]);
+        shared += std::find(conflict.begin(), conflict.end(), axis) != conflict.end() ? 1 : 0;
+      }
+      if (shared < most || all[i].holds(asked)) continue;
+      if (shared > most) out.clear();
+      most = shared;
+      out.push_back(codes_[i]);
+    }
+    return out;
+  }
+
+  std::string because(const Axis& axis, const yaml::Node& versions) {
     if (!axis.because) return "";
-    const cel::TextOutcome text = cel::evaluate(axis.because.get(), values_, arena_);
+    const cel::TextOutcome text = cel::evaluate(axis.because.get(), with(versions), arena_);
     if (!text.error) return std::string(text.value.node().as_string());
     cel::report(*text.error, *text.at, sources_, sink_);
     return "";
@@ -264,6 +303,7 @@ class Run {
   yaml::Arena& arena_;
   diag::Sink& sink_;
   std::vector<Known> axes_;
+  std::vector<std::string> codes_;                  // of the rules, by constraint
   yaml::MapBuilder before_;                         // what the axes had in the earlier run
   std::vector<std::optional<std::size_t>> places_;  // in axes_, by place in all_axes_
 };
