@@ -116,7 +116,7 @@ TEST(Versions, ChoosesTheNewestThatGoesWithTheRest) {
 
 TEST(Versions, KeepsWhatAnEarlierRunChose) {
   const Made kept = run("  size: 2\n", "{tool.release: \"2\"}");
-  EXPECT_EQ(kept.choices, "*tool.release=2 the newest for base 2");
+  EXPECT_EQ(kept.choices, "*tool.release=2 kept from an earlier run; today it would be 3");
   // Its support has ended, and it still goes with the rest.
   EXPECT_EQ(run("  size: 2\n", "{tool.release: \"1\"}").codes, "GPU2002");
 }
