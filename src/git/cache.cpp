@@ -21,6 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostBytes = 64U << 10U;
+// Times that a cache is made again when somebody clears it under our hands.
+constexpr int kMostClearings = 5;
 // All the configuration a cache has. Git reads this file: another text is none of ours.
 constexpr std::string_view kConfig =
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
@@ -125,18 +127,25 @@ std::optional<Cache> Cache::open(const Address& address,
         .suggest("set XDG_CACHE_HOME");
     return std::nullopt;
   }
-  std::error_code error;
-  fs::create_directories(home, error);
   const fs::path place = home / "gpuctl" / "repositories";
-  if (!own_directory(place.parent_path(), sink) || !own_directory(place, sink)) return std::nullopt;
-
   const std::string directory = (place / (address.name + ".git")).string();
   const std::string lock_file = (place / (address.name + ".lock")).string();
   const std::string of = address.shown;
-  FileLock lock = FileLock::acquire(lock_file, deadline, [&](const std::string& owner) {
+  const auto wait = [&](const std::string& owner) {
     say("waiting for another run of gpuctl" + (owner.empty() ? "" : " (process " + owner + ")") +
         " on " + of);
-  });
+  };
+  FileLock lock;
+  lock.error = ENOENT;
+  // Somebody may clear the cache while this waits for the lock in it: then everything is made anew.
+  for (int attempt = 0; !lock && lock.error == ENOENT && attempt < kMostClearings; ++attempt) {
+    std::error_code error;
+    fs::create_directories(home, error);
+    if (!own_directory(place.parent_path(), sink) || !own_directory(place, sink)) {
+      return std::nullopt;
+    }
+    lock = FileLock::acquire(lock_file, deadline, wait);
+  }
   if (!lock && lock.error == EWOULDBLOCK) {
     diag::Diagnostic& locked = sink.error(kCacheLocked, diag::kNoOrigin,
                                           "another run of gpuctl keeps the copy of `" + of + "`");
