@@ -144,9 +144,11 @@ class Apply {
     }
     const std::vector<std::string> names(choices.begin(), choices.end());
     for (const std::string& wanted : options_.choose_again) {
-      const bool known = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return derive::is_within(name, wanted);
-      });
+      // Everything may be nothing.
+      const bool known =
+          wanted.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+            return derive::is_within(name, wanted);
+          });
       if (known) continue;
       sink.error(kNoSuchChoice, diag::kNoOrigin, "no cluster has a choice `" + shown(wanted) + "`")
           .expect("one of " + base::join(names, ", "))
@@ -268,15 +270,16 @@ class Apply {
   }
 
   static void describe_choices(const Result& result, Planned& planned) {
+    yaml::Arena arena;
+    const yaml::Node before =
+        result.old_lock ? plan::kept_choices(*result.old_lock, arena) : yaml::Node();
     for (const derive::Choice& choice : result.choices) {
       planned.choices.push_back(choice.path);
-      if (!result.old_lock) continue;
-      for (const derive::Choice& old : result.old_lock->choices) {
-        if (old.path != choice.path || yaml::equal(old.value, choice.value)) continue;
-        planned.moved += "  " + choice.path + ": " + yaml::emit_json(old.value) + " -> " +
-                         yaml::emit_json(choice.value) +
-                         (choice.because.empty() ? "" : ", " + choice.because) + "\n";
-      }
+      const yaml::Node* old = before.find(choice.path);
+      if (old == nullptr || yaml::equal(*old, choice.value)) continue;
+      planned.moved += "  " + choice.path + ": " + yaml::emit_json(*old) + " -> " +
+                       yaml::emit_json(choice.value) +
+                       (choice.because.empty() ? "" : ", " + choice.because) + "\n";
     }
   }
 

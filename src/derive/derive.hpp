@@ -28,13 +28,13 @@ struct Row {
   bool keep = false;
   bool choose = false;  // the chooser gives the value
   bool record = false;  // says what was built: is kept even where choices are made again
-  bool show = false;
+  bool show = false;    // for people who ask what was derived
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
 struct Derivation {
   std::vector<Row> rows;
-  std::shared_ptr<const Chooser> chooser;  // may be absent: rows with `choose` then set nothing
+  std::shared_ptr<const Chooser> chooser;  // may be absent: rows with `choose` then set {}
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then

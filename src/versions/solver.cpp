@@ -63,8 +63,10 @@ Solution Solver::best(const Pins& pins) {
 }
 
 std::vector<std::size_t> Solver::conflict(const Pins& pins) {
-  const Cost goal = best(Pins(pins.size())).cost;
   const Cost pinned = best(pins).cost;
+  // Nothing is better than that: most clusters end here, before all values are looked at.
+  if (pinned == Cost{}) return {};
+  const Cost goal = best(Pins(pins.size())).cost;
   if (pinned <= goal) return {};
   // The worst level is explained, and no other.
   const auto worst = std::mismatch(pinned.begin(), pinned.end(), goal.begin()).first;
