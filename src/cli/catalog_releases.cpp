@@ -1,10 +1,10 @@
 // `catalog releases`: how long what is installed is supported, seen from a date.
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <set>
 
+#include "base/date.hpp"
 #include "cli/codes.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
@@ -25,31 +25,10 @@ struct ReleasesOptions {
   std::string output = "table";
 };
 
-// A calendar date "2026-08-31", or the last day of a month "2026-08"; nothing when it is neither.
-std::optional<Days> parse_date(std::string_view text) {
-  constexpr std::size_t kDateBytes = 10;
-  constexpr std::size_t kMonthBytes = 7;
-  const bool month_only = text.size() == kMonthBytes;
-  if ((text.size() != kDateBytes && !month_only) || text[4] != '-') return std::nullopt;
-  if (!month_only && text[kMonthBytes] != '-') return std::nullopt;
-  const auto number = [&](std::size_t begin, std::size_t size) {
-    int value = 0;
-    for (const char c : text.substr(begin, size)) {
-      if (c < '0' || c > '9') return -1;
-      value = value * 10 + (c - '0');
-    }
-    return value;
-  };
-  const int year = number(0, 4);
-  const int month = number(5, 2);
-  const int day = month_only ? 1 : number(8, 2);
-  if (year < 0 || month < 0 || day < 0) return std::nullopt;
-  const auto of_month = std::chrono::year(year) / std::chrono::month(static_cast<unsigned>(month));
-  const std::chrono::year_month_day date =
-      month_only ? std::chrono::year_month_day(of_month / std::chrono::last)
-                 : of_month / std::chrono::day(static_cast<unsigned>(day));
-  if (!date.ok()) return std::nullopt;
-  return Days(date);
+// A date as tables have it: some makers name only the month.
+std::optional<Days> day_of(const std::string& text) {
+  const std::optional<Days> day = base::parse_date(text);
+  return day ? day : base::parse_month(text);
 }
 
 Days today() {
@@ -80,8 +59,8 @@ Release release_of(const catalog::Table& table, const yaml::Entry& row, Days dat
   out.ends = column("ends");
   out.status = column("status");
   out.source = row.value.get("source");
-  const std::optional<Days> starts = parse_date(out.starts);
-  const std::optional<Days> ends = parse_date(out.ends);
+  const std::optional<Days> starts = day_of(out.starts);
+  const std::optional<Days> ends = day_of(out.ends);
   if (ends) out.days_left = (*ends - date).count();
   if (starts && *starts > date) {
     out.state = "not released yet";
@@ -116,7 +95,7 @@ yaml::Node as_json(const Release& release, yaml::Arena& arena) {
 int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  const std::optional<Days> date = options.date.empty() ? today() : parse_date(options.date);
+  const std::optional<Days> date = options.date.empty() ? today() : day_of(options.date);
   if (!date) {
     sink.error(kUsage, diag::kNoOrigin, "`" + shown(options.date) + "` is no date")
         .expect("a date such as 2026-12-31");

@@ -1,7 +1,8 @@
 #include "document/token.hpp"
 
-#include <algorithm>
 #include <chrono>
+
+#include "base/date.hpp"
 
 namespace gpuctl::document {
 
@@ -21,23 +22,9 @@ std::int64_t seconds_now() {
 }
 
 std::optional<std::int64_t> seconds_of_date(std::string_view date) {
-  constexpr std::string_view kForm = "0000-00-00";
-  if (date.size() != kForm.size()) return std::nullopt;
-  for (std::size_t i = 0; i < date.size(); ++i) {
-    const bool digit = date[i] >= '0' && date[i] <= '9';
-    if (kForm[i] == '0' ? !digit : date[i] != '-') return std::nullopt;
-  }
-  const auto number = [&](std::size_t at, std::size_t digits) {
-    int value = 0;
-    for (const char c : date.substr(at, digits)) value = value * 10 + (c - '0');
-    return value;
-  };
-  const std::chrono::year_month_day day{std::chrono::year(number(0, 4)),
-                                        std::chrono::month(static_cast<unsigned>(number(5, 2))),
-                                        std::chrono::day(static_cast<unsigned>(number(8, 2)))};
-  if (!day.ok()) return std::nullopt;
-  const std::chrono::sys_days days(day);
-  return std::chrono::duration_cast<std::chrono::seconds>(days.time_since_epoch()).count();
+  const std::optional<std::chrono::sys_days> day = base::parse_date(date);
+  if (!day) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(day->time_since_epoch()).count();
 }
 
 }  // namespace gpuctl::document
