@@ -18,10 +18,8 @@ constexpr std::string_view kOwnGroup = "gpuctl.dev/";
 constexpr std::size_t kMostAliases = 200;
 
 yaml::ReadLimits limits() {
-  yaml::ReadLimits out;
+  yaml::ReadLimits out = yaml::kubectl_limits();
   out.aliases = kMostAliases;
-  out.ambiguous_scalars = true;
-  out.kubectl_scalars = true;
   return out;
 }
 

@@ -99,11 +99,9 @@ class Reader {
     }
     const diag::FileId file = sources_.add_file(path, std::move(std::get<std::string>(content)));
     document::hide_secrets(file, knowledge_.secret_fields(), sources_);
-    yaml::ReadLimits limits;
+    yaml::ReadLimits limits = yaml::kubectl_limits();
     limits.bytes = kMostInputBytes;
     limits.aliases = kMostAliases;
-    limits.ambiguous_scalars = true;
-    limits.kubectl_scalars = true;
     std::optional<std::vector<yaml::Node>> documents =
         yaml::read_all(file, sources_, arena_, sink_, limits);
     if (documents) inputs_.push_back({path, std::move(*documents)});

@@ -427,7 +427,7 @@ class Run {
         read_secret(reference, directory_of(result_.blueprint_file), sink());
     if (!value || checked_as.empty()) return value;
     document::Context context;
-    context.fallback = place_of_secret(reference);
+    context.fallback = document::place_of_secret(reference);
     const std::size_t errors_before = sink().error_count();
     compiled_->documents->check(
         document::token_document(checked_as, *value, document::seconds_now(), arena()), context,

@@ -7,15 +7,9 @@
 #include "cli/codes.hpp"
 #include "cli/pipeline.hpp"
 #include "diag/mask.hpp"
+#include "document/secrets.hpp"
 
 namespace gpuctl::cli {
-
-diag::Origin place_of_secret(const yaml::Node& reference) {
-  for (const char* form : {"env", "file"}) {
-    if (reference.get(form).is_string()) return reference.get(form).origin();
-  }
-  return reference.origin();
-}
 
 bool is_text(const std::string& value) {
   return !value.empty() && base::valid_utf8(value) && value.find('\0') == std::string::npos;
@@ -28,7 +22,7 @@ std::string without_line_end(std::string value) {
 
 std::optional<std::string> read_secret(const yaml::Node& reference, const std::string& directory,
                                        diag::Sink& sink) {
-  const diag::Origin at = place_of_secret(reference);
+  const diag::Origin at = document::place_of_secret(reference);
   const yaml::Node variable = reference.get("env");
   const yaml::Node path = reference.get("file");
   std::string value;

@@ -9,9 +9,6 @@
 
 namespace gpuctl::cli {
 
-/// Where a message about a reference points: its `env` or `file`, otherwise all of it.
-diag::Origin place_of_secret(const yaml::Node& reference);
-
 /// The text behind `env` or `file` of a reference, without line breaks at its end; paths are
 /// relative to `directory`. The other forms live in a cluster. Nothing after GPU0605; the value
 /// enters no message.

@@ -85,6 +85,13 @@ yaml::Node without_secrets(const yaml::Node& schema, const yaml::Node& tree, yam
   return out.build(arena, tree.origin());
 }
 
+diag::Origin place_of_secret(const yaml::Node& reference) {
+  for (const char* form : {"env", "file"}) {
+    if (reference.get(form).is_string()) return reference.get(form).origin();
+  }
+  return reference.origin();
+}
+
 void hide_secrets(diag::FileId file, const std::vector<std::string>& fields,
                   diag::Sources& sources) {
   const std::string_view text = sources.file_text(file);

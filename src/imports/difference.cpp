@@ -89,11 +89,8 @@ std::optional<Node> held_tree(const Node& text, yaml::Arena& arena) {
   diag::Sources sources;
   diag::Sink none;
   const diag::FileId file = sources.add_file("text", std::string(text.as_string()));
-  yaml::ReadLimits limits;
-  limits.ambiguous_scalars = true;
-  limits.kubectl_scalars = true;
   yaml::Arena own;
-  const std::optional<Node> tree = yaml::read(file, sources, own, none, limits);
+  const std::optional<Node> tree = yaml::read(file, sources, own, none, yaml::kubectl_limits());
   if (!tree || (!tree->is_map() && !tree->is_list())) return std::nullopt;
   return yaml::without_origins(*tree, arena);
 }

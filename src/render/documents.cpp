@@ -6,6 +6,7 @@
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
+#include "document/secrets.hpp"
 #include "render/body.hpp"
 #include "render/codes.hpp"
 #include "render/origin.hpp"
@@ -82,8 +83,7 @@ class Renderer {
     // A private document is made without its secret, only to know which one it is.
     diag::Origin reference = diag::kNoOrigin;
     const ResolveSecret note = [&](const yaml::Node& written, std::string_view) {
-      const yaml::Node form = written.get(written.find("env") == nullptr ? "file" : "env");
-      reference = form.is_string() ? form.origin() : written.origin();
+      reference = document::place_of_secret(written);
       return std::string();
     };
     const bool left_out = made_by.is_private && !resolve_;

@@ -80,6 +80,13 @@ ReadLimits published_limits() {
   return limits;
 }
 
+ReadLimits kubectl_limits() {
+  ReadLimits limits;
+  limits.ambiguous_scalars = true;
+  limits.kubectl_scalars = true;
+  return limits;
+}
+
 std::optional<Node> read(diag::FileId file, diag::Sources& sources, Arena& arena, diag::Sink& sink,
                          const ReadLimits& limits) {
   const auto documents = parse(file, sources, arena, sink, limits, true);

@@ -33,6 +33,9 @@ struct ReadLimits {
 /// Limits for published documents such as CRDs, which are larger than anything a user writes.
 ReadLimits published_limits();
 
+/// Those of our own texts, with scalars as kubectl takes them: for what others wrote for it.
+ReadLimits kubectl_limits();
+
 /// Reads the one document of `file`. Nothing and diagnostics (GPU01xx) when it is not acceptable.
 /// Scalars follow the YAML 1.2 core schema, integers in decimal only. Nodes point into `arena`,
 /// spans go to `sources`. A text without a document gives null.

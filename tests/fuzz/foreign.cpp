@@ -35,10 +35,8 @@ void import(const std::string& text, cli::Knowledge& knowledge) {
   diag::Sources sources(&knowledge.library().sources());
   yaml::Arena arena;
   diag::Sink sink;
-  yaml::ReadLimits limits;
+  yaml::ReadLimits limits = yaml::kubectl_limits();
   limits.aliases = 20;
-  limits.ambiguous_scalars = true;
-  limits.kubectl_scalars = true;
   const auto documents =
       yaml::read_all(sources.add_file("input.yaml", text), sources, arena, sink, limits);
   if (!documents) return;

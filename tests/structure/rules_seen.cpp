@@ -93,10 +93,8 @@ class Measure : public rule::Observer {
     diag::Sources sources(&knowledge_.library().sources());
     yaml::Arena arena;
     diag::Sink sink;
-    yaml::ReadLimits limits;
+    yaml::ReadLimits limits = yaml::kubectl_limits();
     limits.aliases = 200;
-    limits.ambiguous_scalars = true;
-    limits.kubectl_scalars = true;
     const auto read =
         yaml::read_all(sources.add_file(file, text_of(file)), sources, arena, sink, limits);
     if (!read) return;
