@@ -18,6 +18,9 @@ using yaml::Node;
 constexpr std::string_view kReader = "x-gpuctl-reader";
 constexpr std::string_view kSecret = "x-gpuctl-secret";
 constexpr std::string_view kText = "x-gpuctl-text";
+// A text is read in a copy of its file only when that is not so many times longer: many small texts
+// in a large file would cost its square.
+constexpr std::size_t kMostAround = 64;
 
 // What YAML 1.1 readers take for a boolean when it stands without quotes.
 std::optional<bool> old_boolean(std::string_view text) {
@@ -53,11 +56,10 @@ class Decoder {
     std::string name = path_.substr(path_.starts_with('.') ? 1 : 0);
     std::string text(value.as_string());
     const std::vector<std::uint32_t> offsets = yaml::scalar_offsets(sources_, value);
-    const diag::Span* span = offsets.empty() ? nullptr : sources_.span(value.origin());
-    if (const diag::Span* where = sources_.span(value.origin())) {
-      name = std::string(sources_.file_name(where->file)) + ", " + name;
-    }
-    if (span != nullptr) {
+    const diag::Span* span = sources_.span(value.origin());
+    if (span != nullptr) name = std::string(sources_.file_name(span->file)) + ", " + name;
+    if (span != nullptr && !offsets.empty() &&
+        sources_.file_text(span->file).size() <= kMostAround * (text.size() + kMostAround)) {
       const std::string_view file = sources_.file_text(span->file);
       std::string blanked(file);
       for (char& c : blanked) c = c == '\n' ? c : ' ';
@@ -71,11 +73,8 @@ class Decoder {
         text = std::move(blanked);
       }
     }
-    yaml::ReadLimits limits;
-    limits.ambiguous_scalars = true;
-    limits.kubectl_scalars = true;
     const std::optional<Node> tree =
-        yaml::read(sources_.add_file(name, text), sources_, arena_, sink_, limits);
+        yaml::read(sources_.add_file(name, text), sources_, arena_, sink_, yaml::kubectl_limits());
     if (tree && tree->is_null()) return arena_.map(std::span<const Entry>(), value.origin());
     return tree;
   }
