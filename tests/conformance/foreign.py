@@ -51,6 +51,15 @@ def same_top(theirs, ours, depth):
     return len(theirs) == 1 and theirs[0] in ours
 
 
+def field_of_parse_error(message):
+    """The field that an error of Go's decoder names, or None: it names a value, or nothing.
+
+    `json: unknown field "gpus"`, `cannot unmarshal string into Go struct field X.fips of type bool`
+    """
+    found = re.search(r'unknown field "([^"]*)"|Go struct field \w+\.([\w.]+)', message)
+    return next((name for name in found.groups() if name), None) if found else None
+
+
 def compare(doc, name, document, least_cases, judge):
     """Runs all cases of ../shared/conformance/NAME; `judge(verdict, refused, findings)` gives what
     differs, or nothing."""

@@ -23,9 +23,9 @@ def judge(verdict, refused, findings):
     fields = [error["field"] for error in verdict["errors"] if error["field"]]
     parse = [error["message"] for error in verdict["errors"] if not error["field"]]
     for message in parse:
-        # `json: unknown field "gpus"`, `cannot unmarshal string into Go struct field X.fips of ...`
-        name = message.split('"')[1] if '"' in message else message.split("struct field ")[1].split()[0]
-        if any(name.split(".")[-1].lower() in foreign.names_of(error["path"]) for error in errors):
+        name = foreign.field_of_parse_error(message)
+        if name is None or any(name.split(".")[-1].lower() in foreign.names_of(error["path"])
+                               for error in errors):
             return None
     for field in fields:
         if any(foreign.same_top(field, error["path"], DEPTH) for error in errors):

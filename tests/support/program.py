@@ -80,10 +80,14 @@ class Tally:
         sys.exit(1 if self.failed else 0)
 
 
-def arguments(doc):
-    """Parses the command line that all these tests have; the path of gpuctl comes back absolute."""
+def arguments(doc, add_options=None):
+    """Parses the command line that all these tests have; the path of gpuctl comes back absolute.
+
+    `add_options(parser)` adds those of one test."""
     parser = argparse.ArgumentParser(description=doc.splitlines()[0])
     parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
+    if add_options:
+        add_options(parser)
     options = parser.parse_args()
     options.gpuctl = pathlib.Path(options.gpuctl).resolve()
     if not os.access(options.gpuctl, os.X_OK):
