@@ -178,7 +178,9 @@ def check_said(tally, what, text, pools):
         wanted = [label for key, label in (("mig", "mig.config"), ("sharing", "device-plugin.config"))
                   if key in pool]
         tally.check([one["command"] for one in switches]
-                    == [f"oc label node NODE nvidia.com/{label}=NAME --overwrite" for label in wanted]
+                    == ["oc --namespace openshift-machine-api patch machine MACHINE --type merge --patch '"
+                        + json.dumps({"spec": {"metadata": {"labels": {f"nvidia.com/{label}": "NAME"}}}},
+                                     separators=(",", ":")) + "'" for label in wanted]
                     and all(one["names"] for one in switches), f"{what} {name}: switches {switches}")
 
 
