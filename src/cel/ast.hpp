@@ -64,6 +64,10 @@ struct Expr {
   std::vector<ExprPtr> children;
 };
 
+/// True for words that the language definition keeps for itself: no names of variables or
+/// functions, but fine as fields.
+bool is_reserved(std::string_view word);
+
 /// Parses only. nullptr and at least one problem when `text` is no expression.
 ExprPtr parse(std::string_view text, std::vector<Problem>& problems);
 

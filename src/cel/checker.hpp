@@ -48,7 +48,7 @@ class Checker {
   Checked identifier(const Expr& expr);
   Checked select(const Expr& expr);
   Checked field(const Expr& expr, Checked target, bool has);
-  Type field_type(const Expr& expr, const Type& holder);
+  Type field_type(const Expr& expr, const Type& holder, std::string_view name);
   Checked index(const Expr& expr);
   Type index_type(const Expr& expr, const Type& holder, const Type& key);
   /// What stands under `name` in an object; an objection at [begin, end) when there is nothing.

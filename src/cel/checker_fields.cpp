@@ -14,6 +14,14 @@ Type without_optional(const Type& type) {
   return type.kind() == TypeKind::optional ? type.element() : type;
 }
 
+/// True when `holder` has the field `name`, a reserved word, under its escaped name only, as types
+/// for the rules of CRDs do. Since 1.31 the API server finds it by the word itself, too
+/// (k8s.io/apiserver, pkg/cel/types.go, recognizeKeywordAsFieldName).
+bool is_escaped_field(const Type& holder, const std::string& name, const std::string& escaped) {
+  return holder.kind() == TypeKind::object && is_reserved(name) &&
+         holder.object()->find(name) == nullptr && holder.object()->find(escaped) != nullptr;
+}
+
 bool starts_absolute(const Expr& expr) {
   const Expr* at = &expr;
   while (at->kind == ExprKind::select) at = at->children[0].get();
@@ -130,13 +138,12 @@ Type Checker::member_type(const ObjectType& object, const Expr& holder, std::str
   return Type::dyn();
 }
 
-Type Checker::field_type(const Expr& expr, const Type& holder) {
+Type Checker::field_type(const Expr& expr, const Type& holder, std::string_view name) {
   switch (holder.kind()) {
     case TypeKind::dyn:
       return Type::dyn();
     case TypeKind::object:
-      return member_type(*holder.object(), *expr.children[0], expr.text, expr.text_begin,
-                         expr.text_end);
+      return member_type(*holder.object(), *expr.children[0], name, expr.text_begin, expr.text_end);
     case TypeKind::map:
       if (!holder.key().accepts(Type::simple(TypeKind::string))) {
         object_to(expr.text_begin, expr.text_end,
@@ -152,9 +159,15 @@ Type Checker::field_type(const Expr& expr, const Type& holder) {
 
 Checked Checker::field(const Expr& expr, Checked target, bool has) {
   Code code = make(has ? Op::has : Op::select, expr);
+  const Type holder = without_optional(target.type);
   code.text = expr.text;
+  std::string escaped = "__" + expr.text + "__";
+  if (is_escaped_field(holder, expr.text, escaped)) {
+    program_.texts.push_back(std::make_unique<const std::string>(std::move(escaped)));
+    code.text = *program_.texts.back();
+  }
   code.optional = expr.optional;
-  Type type = field_type(expr, without_optional(target.type));
+  Type type = field_type(expr, holder, code.text);
   // What is selected of an optional is one again.
   if (expr.optional || target.type.kind() == TypeKind::optional) type = Type::optional(type);
   code.args.push_back(std::move(target.code));

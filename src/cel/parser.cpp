@@ -19,10 +19,6 @@ constexpr std::array<std::string_view, 17> kReserved = {
     "as",  "break", "const",   "continue",  "else",   "for", "function", "if",   "import",
     "let", "loop",  "package", "namespace", "return", "var", "void",     "while"};
 
-bool is_reserved(std::string_view word) {
-  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
-}
-
 /// Binding strength of binary operators; 0 for what is none.
 int strength(const Token& token) {
   if (token.kind != TokenKind::symbol) return 0;
@@ -461,6 +457,10 @@ class Parser {
 };
 
 }  // namespace
+
+bool is_reserved(std::string_view word) {
+  return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
+}
 
 ExprPtr parse(std::string_view text, std::vector<Problem>& problems) {
   if (text.size() > kMostExpressionBytes) {

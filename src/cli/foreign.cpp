@@ -39,7 +39,7 @@ class Checker {
         name.empty() ? nullptr : knowledge_.platform(name, diag::kNoOrigin, sink_);
     diag::Sink findings;
     bool known = false;
-    bool strict = true;
+    bool advice = false;
     yaml::Node published;
     if (compiled != nullptr) {
       document::Context context;
@@ -51,10 +51,10 @@ class Checker {
       known = compiled->documents->check(document, context, sources_, arena_, findings);
       if (const auto found = document::match(compiled->platform->documents, document)) {
         published = compiled->platform->documents[found->kind].published;
-        strict = published.is_null() || published.get("strict").as_boolean();
+        advice = compiled->documents->published_is_advice(document);
       }
     }
-    known = check_published(document, published, strict, findings) || known;
+    known = check_published(document, published, advice, findings) || known;
     sink_.take(std::move(findings));
     if (known || !name.empty()) return;
     sink_
@@ -66,7 +66,7 @@ class Checker {
   }
 
  private:
-  bool check_published(const yaml::Node& document, const yaml::Node& published, bool strict,
+  bool check_published(const yaml::Node& document, const yaml::Node& published, bool advice,
                        diag::Sink& findings) {
     if (!request_.crds) return false;
     const schema::KindRef wanted =
@@ -89,10 +89,7 @@ class Checker {
             return other.primary.at == finding.primary.at && other.path == finding.path;
           });
       if (said) continue;
-      if (!strict && finding.severity == diag::Severity::error) {
-        finding.severity = diag::Severity::warning;
-        finding.note("the published schema refuses it, the program that reads it does not");
-      }
+      if (advice) document::make_advice(finding);
       findings.add(std::move(finding));
     }
     return true;

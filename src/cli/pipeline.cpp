@@ -146,7 +146,8 @@ class Run {
     }
     if (request_.crds && !findings.has_errors()) {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
-      render::verify(out.documents, request_.crds->crds, true, sources(), arena(), findings);
+      render::verify(out.documents, *compiled_->documents, request_.crds->crds, true, sources(),
+                     arena(), findings);
     }
     return out;
   }
@@ -401,7 +402,8 @@ class Run {
                              cluster.derived.cluster, false, sources(), arena(), hidden);
       if (request_.crds) {
         const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
-        render::verify(documents, request_.crds->crds, false, sources(), arena(), hidden);
+        render::verify(documents, *compiled_->documents, request_.crds->crds, false, sources(),
+                       arena(), hidden);
       }
       if (hidden.has_errors()) {
         sink()

@@ -188,6 +188,19 @@ Node Kinds::without_secrets(const Node& document, yaml::Arena& arena) const {
   return kind == nullptr ? document : document::without_secrets(kind->definition, document, arena);
 }
 
+bool Kinds::published_is_advice(const Node& document) const {
+  const Kind* kind = kind_of(document);
+  if (kind == nullptr) return false;
+  const Node published = kind->described->published;
+  return published.is_map() && !published.get("strict").as_boolean();
+}
+
+void make_advice(diag::Diagnostic& finding) {
+  if (finding.severity != diag::Severity::error) return;
+  finding.severity = diag::Severity::warning;
+  finding.note("the published schema refuses it, the program that reads it does not");
+}
+
 bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
                   yaml::Arena& arena, diag::Sink& sink) const {
   const Kind* found = kind_of(document);

@@ -45,6 +45,9 @@ struct Placed {
 /// of each, and `document`, as it is written. Texts that a document lacks are empty.
 yaml::Node objects_of(const std::vector<Placed>& documents, yaml::Arena& arena);
 
+/// Turns what a published schema objects to into advice.
+void make_advice(diag::Diagnostic& finding);
+
 /// The document kinds of a platform. Each is compiled when a document first needs it; thread-safe.
 class Kinds {
  public:
@@ -67,6 +70,10 @@ class Kinds {
 
   /// The document without the fields that hold secrets, as far as its kind is known.
   yaml::Node without_secrets(const yaml::Node& document, yaml::Arena& arena) const;
+
+  /// True when the reader of this kind of document does not hold to the published schema
+  /// (`published: {strict: false}`): what that refuses is advice.
+  bool published_is_advice(const yaml::Node& document) const;
 
   const catalog::Platform& platform() const { return *platform_; }
 

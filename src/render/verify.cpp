@@ -48,8 +48,9 @@ yaml::Node objects_among(const std::vector<Document>& documents, yaml::Arena& ar
 
 }  // namespace
 
-void verify(const std::vector<Document>& documents, schema::Crds& crds, bool secrets_left_out,
-            diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+void verify(const std::vector<Document>& documents, const document::Kinds& kinds,
+            schema::Crds& crds, bool secrets_left_out, diag::Sources& sources, yaml::Arena& arena,
+            diag::Sink& sink) {
   std::set<std::string> reported;
   for (const Document& document : documents) {
     schema::KindRef wanted = document.schema_of;
@@ -70,7 +71,13 @@ void verify(const std::vector<Document>& documents, schema::Crds& crds, bool sec
     schema::ValidateOptions options;
     options.subject = document.path + ": ";
     if (secrets_left_out) options.exempt = secret_paths(document);
-    schema::validate(*crd->schema, document.body, arena, sources, sink, options);
+    diag::Sink findings;
+    schema::validate(*crd->schema, document.body, arena, sources, findings, options);
+    const bool advice = kinds.published_is_advice(document.body);
+    for (diag::Diagnostic finding : findings.all()) {
+      if (advice) document::make_advice(finding);
+      sink.add(std::move(finding));
+    }
     const yaml::Node defaulted = schema::apply_defaults(*crd->schema, document.body, arena);
     const std::string changed = changed_by_defaults(document.body, defaulted, "");
     if (!changed.empty()) {

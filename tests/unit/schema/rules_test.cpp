@@ -45,6 +45,7 @@ constexpr const char* kEscaped =
     "properties: {namespace: {type: string}, x-prop: {type: integer}, share: {type: number}}\n"
     "x-kubernetes-validations:\n"
     "- rule: '!has(self.__namespace__) || self.__namespace__ != \"kube-system\"'\n"
+    "- rule: '!has(self.namespace) || self.namespace != \"kube-public\"'\n"
     "- rule: '!has(self.x__dash__prop) || self.x__dash__prop > 0'\n"
     "- rule: '!has(self.share) || self.share * 2.0 <= 1.0'\n";
 
@@ -112,6 +113,8 @@ const Case kCases[] = {
      "a: null\n", ""},
     {"escaped_names_met", kEscaped, "{namespace: a, x-prop: 1, share: 0.5}\n", ""},
     {"escaped_names_not_met", kEscaped, "{namespace: kube-system}\n",
+     "GPU0208 [namespace] the document does not meet a rule of its schema\n"},
+    {"reserved_word_not_met", kEscaped, "{namespace: kube-public}\n",
      "GPU0208 [namespace] the document does not meet a rule of its schema\n"},
     {"numbers_are_doubles", kEscaped, "{share: 1}\n",
      "GPU0208 [share] the document does not meet a rule of its schema\n"},
