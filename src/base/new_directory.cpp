@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <vector>
 
 namespace gpuctl::base {
 
@@ -89,23 +88,31 @@ std::optional<FileError> write_directory(int parent, const std::string& name,
   return std::nullopt;
 }
 
-void remove_directory(int parent, const std::string& name) {
-  const int descriptor = ::openat(parent, name.c_str(), kDirectoryFlags);
-  if (descriptor < 0) return;
-  DIR* stream = ::fdopendir(descriptor);
-  if (stream == nullptr) {
-    ::close(descriptor);
-    return;
-  }
+std::vector<std::string> names_in(int descriptor) {
   std::vector<std::string> names;
+  // Opened again, as reading moves the position that all duplicates share.
+  const int own = ::openat(descriptor, ".", kDirectoryFlags);
+  DIR* stream = own < 0 ? nullptr : ::fdopendir(own);
+  if (stream == nullptr) {
+    if (own >= 0) ::close(own);
+    return names;
+  }
   while (const dirent* entry = ::readdir(stream)) {
     const std::string_view found = entry->d_name;
     if (found != "." && found != "..") names.emplace_back(found);
   }
-  for (const std::string& found : names) {
-    if (::unlinkat(descriptor, found.c_str(), 0) != 0) remove_directory(descriptor, found);
-  }
   ::closedir(stream);
+  return names;
+}
+
+void remove_directory(int parent, const std::string& name) {
+  const FileDescriptor directory(::openat(parent, name.c_str(), kDirectoryFlags));
+  if (!directory) return;
+  for (const std::string& found : names_in(directory.get())) {
+    if (::unlinkat(directory.get(), found.c_str(), 0) != 0) {
+      remove_directory(directory.get(), found);
+    }
+  }
   ::unlinkat(parent, name.c_str(), AT_REMOVEDIR);
 }
 

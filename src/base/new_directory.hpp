@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/file.hpp"
 
@@ -15,6 +16,9 @@ namespace gpuctl::base {
 /// names the path below the new directory; what was written by then stays for remove_directory().
 std::optional<FileError> write_directory(int parent, const std::string& name,
                                          const std::map<std::string, std::string>& files);
+
+/// Names in the open directory `descriptor`, without `.` and `..`; none when it cannot be read.
+std::vector<std::string> names_in(int descriptor);
 
 /// Removes a directory and all below it, as far as that is possible, without following links.
 void remove_directory(int parent, const std::string& name);

@@ -19,7 +19,7 @@ namespace gpuctl::base {
 namespace {
 
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-constexpr int kMostTemporaryNames = 100;
+constexpr std::string_view kTemporary = ".gpuctl-tmp-";
 constexpr std::string_view kDigits = "0123456789abcdef";
 
 FileError os_error(std::string_view path, int code) {
@@ -41,19 +41,6 @@ int open_child(int parent, const std::string& name) {
       ::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode);
   errno = link ? ELOOP : ENOTDIR;
   return -1;
-}
-
-std::string temporary_name() {
-  std::array<unsigned char, 8> bytes{};
-  std::string name = ".gpuctl-tmp-";
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    name += std::to_string(::getpid());
-  }
-  for (const unsigned char byte : bytes) {
-    name += kDigits[byte >> 4U];
-    name += kDigits[byte & 15U];
-  }
-  return name;
 }
 
 // Makes a directory with exactly 0700 when secret, 0755 less the umask otherwise. 0 or errno.
@@ -94,7 +81,43 @@ std::optional<FileError> check_private(const std::string& root, int descriptor) 
 }  // namespace
 
 OutputTree::OutputTree(std::string root, FileDescriptor descriptor, OutputOptions options)
-    : root_name_(std::move(root)), root_(std::move(descriptor)), options_(options) {}
+    : root_name_(std::move(root)), root_(std::move(descriptor)), options_(std::move(options)) {
+  if (options_.mark.empty()) options_.mark = new_mark();
+}
+
+std::string OutputTree::new_mark() {
+  std::array<unsigned char, 8> bytes{};
+  std::string mark;
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    const auto id = static_cast<std::uint64_t>(::getpid());
+    std::copy_n(reinterpret_cast<const unsigned char*>(&id), bytes.size(), bytes.begin());
+  }
+  for (const unsigned char byte : bytes) {
+    mark += kDigits[byte >> 4U];
+    mark += kDigits[byte & 15U];
+  }
+  return mark;
+}
+
+std::string OutputTree::temporary_name() {
+  return std::string(kTemporary) + options_.mark + "-" + std::to_string(++temporaries_);
+}
+
+void OutputTree::remove_marked(std::string_view directory) {
+  if (!root_) return;
+  FileDescriptor opened;
+  if (!directory.empty()) {
+    auto found = open_directory(directory, Missing::leave);
+    if (std::holds_alternative<FileError>(found)) return;
+    opened = std::move(std::get<FileDescriptor>(found));
+  }
+  const int descriptor = opened ? opened.get() : root_.get();
+  const std::string prefix = std::string(kTemporary) + options_.mark;
+  for (const std::string& name : names_in(descriptor)) {
+    if (!name.starts_with(prefix)) continue;
+    if (::unlinkat(descriptor, name.c_str(), 0) != 0) remove_directory(descriptor, name);
+  }
+}
 
 std::variant<OutputTree, FileError> OutputTree::open(const std::string& root,
                                                      OutputOptions options) {
@@ -108,7 +131,7 @@ std::variant<OutputTree, FileError> OutputTree::open(const std::string& root,
   } else if (options.secret) {
     if (auto error = check_private(root, descriptor.get())) return *error;
   }
-  return OutputTree(root, std::move(descriptor), options);
+  return OutputTree(root, std::move(descriptor), std::move(options));
 }
 
 // Creates the missing parts of a root that the user named.
@@ -263,13 +286,9 @@ std::optional<FileError> OutputTree::prepare(Staged& staged, std::string_view co
   needed = !std::get<bool>(present);
   if (!needed) return std::nullopt;
 
-  FileDescriptor file;
-  for (int attempt = 0; !file && attempt < kMostTemporaryNames; ++attempt) {
-    staged.temporary = temporary_name();
-    file = FileDescriptor(::openat(parent.descriptor, staged.temporary.c_str(),
-                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, bits));
-    if (!file && errno != EEXIST) break;
-  }
+  staged.temporary = temporary_name();
+  FileDescriptor file(::openat(parent.descriptor, staged.temporary.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, bits));
   if (!file) return os_error(staged.path, errno);
   int code = 0;
   if (options_.secret && ::fchmod(file.get(), bits) != 0) code = errno;

@@ -24,6 +24,9 @@ struct OutputOptions {
   bool sync = false;
   /// Use openat2 where the kernel has it (Linux 5.6); off: the component-wise walk.
   bool use_openat2 = true;
+  /// Hexadecimal, in the names of temporary files (`.gpuctl-tmp-MARK-...`), so that what a process
+  /// that dies leaves can be told from the files of others; empty: a new one.
+  std::string mark = {};
 };
 
 /// A directory that files are written into. Symbolic links below the root are never followed,
@@ -40,6 +43,12 @@ class OutputTree {
   /// prepared. Links in `root` itself are followed: the user named it.
   static std::variant<OutputTree, FileError> open(const std::string& root,
                                                   OutputOptions options = {});
+
+  /// A mark that no other run has.
+  static std::string new_mark();
+  /// Removes temporary files with the mark of this tree in a directory ("" = the root), which a
+  /// process that has died left there.
+  void remove_marked(std::string_view directory);
 
   /// Writes one file (0644 or 0755 less the umask, 0600 or 0700 when secret) and the directories
   /// above it (0755 less the umask). Nothing is touched when content and mode are there already.
@@ -105,6 +114,7 @@ class OutputTree {
     bool directory = false;
   };
   enum class Missing { create, leave };
+  std::string temporary_name();
   std::optional<FileError> make_root();
   std::variant<Parent, FileError> parent_of(std::string_view path, Missing missing);
   std::variant<FileDescriptor, FileError> open_directory(std::string_view path, Missing missing);
@@ -129,6 +139,7 @@ class OutputTree {
   std::shared_ptr<std::atomic<int>> writers_ = std::make_shared<std::atomic<int>>(0);
   std::size_t written_ = 0;
   std::size_t unchanged_ = 0;
+  std::size_t temporaries_ = 0;  // names given so far
 };
 
 }  // namespace gpuctl::base

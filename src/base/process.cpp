@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "base/file.hpp"
+#include "base/held_signals.hpp"
 #include "base/text.hpp"
 
 namespace gpuctl::base {
@@ -69,22 +70,15 @@ struct Stream {
   }
 };
 
-// Keeps the signals that end us from doing so while a program has to be ended first.
-class HeldSignals {
+// Tells which of the held signals has come, one at a time.
+class SignalFile {
  public:
-  HeldSignals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&set, signal);
-    held_ = ::pthread_sigmask(SIG_BLOCK, &set, &before_) == 0;
+  SignalFile() {
+    const sigset_t set = HeldSignals::set();
     file_ = FileDescriptor(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   }
-  ~HeldSignals() { release(); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
 
   int descriptor() const { return file_.get(); }
-  const sigset_t& before() const { return before_; }
 
   // The signal that waits; 0 when there is none.
   int take() const {
@@ -92,15 +86,9 @@ class HeldSignals {
     return ::read(file_.get(), &info, sizeof info) == sizeof info ? static_cast<int>(info.ssi_signo)
                                                                   : 0;
   }
-  void release() {
-    if (held_) ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-    held_ = false;
-  }
 
  private:
-  sigset_t before_{};
   FileDescriptor file_;
-  bool held_ = false;
 };
 
 std::vector<std::string> environment_of(const Process& process) {
@@ -216,7 +204,8 @@ Ended run_process(const Process& process) {
   const std::vector<char*> arguments = raw(words);
   const std::vector<char*> environment = raw(settings);
 
-  HeldSignals signals;
+  HeldSignals held;
+  const SignalFile signals;
   const pid_t parent = ::getpid();
   const pid_t id = ::fork();
   if (id < 0) {
@@ -225,7 +214,7 @@ Ended run_process(const Process& process) {
   }
   if (id == 0) {
     become(process.program.c_str(), arguments.data(), environment.data(), output.write.get(),
-           errors.write.get(), report.write.get(), signals.before(), parent);
+           errors.write.get(), report.write.get(), held.before(), parent);
   }
   Child child(id);
   output.write.reset();
@@ -268,7 +257,7 @@ Ended run_process(const Process& process) {
     if (Clock::now() >= last_words) break;
   }
   if (signal != 0 || late) child.end();
-  signals.release();
+  held.release();
   if (signal != 0) ::raise(signal);  // after which we are mostly no more
 
   if (late) {

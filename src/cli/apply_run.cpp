@@ -43,14 +43,16 @@ class Apply {
       : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
 
   int run(Request request) {
-    target_ = make_target(options_.repository, options_.branch,
-                          std::chrono::seconds(options_.timeout), report_);
+    target_ = make_target({options_.repository, options_.branch,
+                           std::chrono::seconds(options_.timeout), options_.dry_run},
+                          report_);
     if (!target_) return kFindings;
-    for (int attempt = 0; attempt < target_->most_tries(); ++attempt) {
+    do {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
-      return status == git::CommitStatus::failed ? kFindings : kOk;
-    }
+      // A commit that was made may leave something to do, which is an error too.
+      return status == git::CommitStatus::failed || report_.errors() != 0 ? kFindings : kOk;
+    } while (target_->wait_for_next_try());
     diag::Sink moved;
     target_->report_lost(moved);
     report_.show(moved, diag::Sources());

@@ -10,10 +10,25 @@
 namespace gpuctl::cli {
 namespace {
 
-constexpr int kLocalTries = 5;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Other writers to a local repository need some hundredths of a second each.
+constexpr std::chrono::seconds kLocalPatience{60};
+constexpr milliseconds kFirstLocalPause{50};
 constexpr int kRemoteTries = 10;
-constexpr std::chrono::milliseconds kFirstPause{200};
-constexpr std::chrono::milliseconds kLongestPause{2000};
+constexpr milliseconds kFirstRemotePause{200};
+constexpr milliseconds kLongestPause{2000};
+
+// Sleeps for a random time that grows with the number of lost races, but not beyond `until`.
+// Chance decides about nothing but when the next try is made.
+void pause(int lost, milliseconds first, Clock::time_point until) {
+  std::mt19937 random{std::random_device{}()};
+  const auto most = std::min(kLongestPause, first * (1 << std::min(lost, 10)));
+  const auto chosen =
+      std::uniform_int_distribution<milliseconds::rep>(first.count() / 4, most.count())(random);
+  std::this_thread::sleep_until(std::min(until, Clock::now() + milliseconds(chosen)));
+}
 
 std::string short_id(const std::string& id) {
   constexpr std::size_t kShortId = 12;
@@ -22,17 +37,24 @@ std::string short_id(const std::string& id) {
 
 class LocalTarget : public Target {
  public:
-  LocalTarget(std::string path, std::string branch, Report& report)
-      : path_(std::move(path)), named_(!branch.empty()), report_(report) {
-    head_.branch = std::move(branch);
+  LocalTarget(const Destination& destination, Report& report)
+      : path_(destination.repository),
+        named_(!destination.branch.empty()),
+        look_only_(destination.look_only),
+        report_(report) {
+    head_.branch = destination.branch;
   }
 
   bool look(diag::Sink& sink) override {
     // A repository is created when there is something to commit to it, not before.
     if (!repository_ && !git::Repository::can_be_created(path_)) {
       repository_ = git::Repository::open(path_, sink);
-      if (!repository_) return false;
+      if (!repository_ || !finish_interrupted()) return false;
       if (head_.branch.empty()) head_.branch = repository_->head_branch();
+      if (head_.branch.empty()) {
+        repository_->report_detached(shown(path_), sink);
+        return false;
+      }
     }
     if (head_.branch.empty()) head_.branch = "main";
     if (!repository_) return true;
@@ -62,9 +84,14 @@ class LocalTarget : public Target {
     return made;
   }
 
-  int most_tries() const override { return kLocalTries; }
+  bool wait_for_next_try() override {
+    ++lost_;
+    if (Clock::now() >= until_) return false;
+    pause(lost_, kFirstLocalPause, until_);
+    return true;
+  }
   void report_lost(diag::Sink& sink) const override {
-    git::report_moved(head_.branch, kLocalTries, sink);
+    git::report_moved(head_.branch, lost_, sink);
   }
   std::string done(const std::string& id) const override {
     if (created_) report_.say("created the repository " + shown(path_));
@@ -73,11 +100,22 @@ class LocalTarget : public Target {
   std::string nothing_done() const override { return "nothing was committed"; }
 
  private:
+  // Said at once: it was done, whatever becomes of this run.
+  bool finish_interrupted() {
+    diag::Sink sink;
+    const bool good = repository_->finish_interrupted(look_only_, sink);
+    report_.show(sink, diag::Sources());
+    return good;
+  }
+
   std::string path_;
   bool named_;  // the branch, by the user
+  bool look_only_;
   Report& report_;
   std::optional<git::Repository> repository_;
   bool created_ = false;
+  int lost_ = 0;
+  Clock::time_point until_ = Clock::now() + kLocalPatience;
 };
 
 class RemoteTarget : public Target {
@@ -86,7 +124,6 @@ class RemoteTarget : public Target {
       : remote_(std::move(remote)), branch_(std::move(branch)) {}
 
   bool look(diag::Sink& sink) override {
-    if (lost_ != 0) pause();
     std::optional<git::Head> head = remote_.fetch(branch_, sink);
     if (head) head_ = std::move(*head);
     return head.has_value();
@@ -104,6 +141,7 @@ class RemoteTarget : public Target {
 
   git::CommitResult commit(git::CommitRequest request, diag::Sink& sink) override {
     git::CommitResult made = remote_.repository().commit(request, sink);
+    made.signals.reset();  // the exchange takes its time, and ends by them
     if (made.status != git::CommitStatus::committed) return made;
     switch (remote_.push(head_, made.id, sink)) {
       case git::PushStatus::pushed:
@@ -120,7 +158,11 @@ class RemoteTarget : public Target {
     return {};
   }
 
-  int most_tries() const override { return kRemoteTries; }
+  bool wait_for_next_try() override {
+    if (++tries_ >= kRemoteTries) return false;
+    if (lost_ != 0) pause(lost_, kFirstRemotePause, remote_.deadline());
+    return true;
+  }
   void report_lost(diag::Sink& sink) const override {
     sink.error(git::kPushLost, diag::kNoOrigin,
                "branch `" + head_.branch + "` of `" + remote_.address().shown +
@@ -138,35 +180,25 @@ class RemoteTarget : public Target {
   }
 
  private:
-  // Longer from time to time and never the same, so that writers get out of step.
-  void pause() const {
-    std::mt19937 random{std::random_device{}()};
-    const auto most = std::min(kLongestPause, kFirstPause * (1 << std::min(lost_, 10)));
-    const auto chosen = std::uniform_int_distribution<std::chrono::milliseconds::rep>(
-        kFirstPause.count() / 4, most.count())(random);
-    std::this_thread::sleep_until(std::min(
-        remote_.deadline(), std::chrono::steady_clock::now() + std::chrono::milliseconds(chosen)));
-  }
-
   git::Remote remote_;
   std::string branch_;
+  int tries_ = 0;
   int lost_ = 0;
   bool unknown_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Target> make_target(const std::string& repository, const std::string& branch,
-                                    std::chrono::seconds timeout, Report& report) {
-  if (!git::is_address(repository)) {
-    return std::make_unique<LocalTarget>(repository, branch, report);
+std::unique_ptr<Target> make_target(const Destination& destination, Report& report) {
+  if (!git::is_address(destination.repository)) {
+    return std::make_unique<LocalTarget>(destination, report);
   }
   diag::Sink sink;
   std::unique_ptr<Target> target;
-  if (const std::optional<git::Address> address = git::read_address(repository, sink)) {
+  if (const std::optional<git::Address> address = git::read_address(destination.repository, sink)) {
     std::optional<git::Remote> remote = git::Remote::open(
-        *address, timeout, [&](const std::string& line) { report.say(line); }, sink);
-    if (remote) target = std::make_unique<RemoteTarget>(std::move(*remote), branch);
+        *address, destination.timeout, [&](const std::string& line) { report.say(line); }, sink);
+    if (remote) target = std::make_unique<RemoteTarget>(std::move(*remote), destination.branch);
   }
   report.show(sink, diag::Sources());
   return target;

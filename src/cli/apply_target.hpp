@@ -25,8 +25,9 @@ class Target {
   /// Makes the commit on head(); elsewhere it counts only when the server has it.
   virtual git::CommitResult commit(git::CommitRequest request, diag::Sink& sink) = 0;
 
-  /// How often a commit is tried that comes too late again and again.
-  virtual int most_tries() const = 0;
+  /// After a commit that came too late: false when that has happened too often, otherwise true
+  /// after a pause, longer from time to time and never the same, so that writers get out of step.
+  virtual bool wait_for_next_try() = 0;
   virtual void report_lost(diag::Sink& sink) const = 0;
   /// The line about a commit that was made.
   virtual std::string done(const std::string& id) const = 0;
@@ -37,8 +38,15 @@ class Target {
   git::Head head_;
 };
 
-/// The target that `--repo` names, at `branch` ("": its default). nullptr after shown errors.
-std::unique_ptr<Target> make_target(const std::string& repository, const std::string& branch,
-                                    std::chrono::seconds timeout, Report& report);
+/// What tells where to commit to.
+struct Destination {
+  std::string repository;  // `--repo`
+  std::string branch;      // "": its default
+  std::chrono::seconds timeout;
+  bool look_only = false;  // nothing is to be changed, not even finished
+};
+
+/// nullptr after shown errors.
+std::unique_ptr<Target> make_target(const Destination& destination, Report& report);
 
 }  // namespace gpuctl::cli

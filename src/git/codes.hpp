@@ -34,5 +34,10 @@ inline constexpr std::string_view kCacheLocked = "GPU0525";
 inline constexpr std::string_view kCacheUnusable = "GPU0526";
 inline constexpr std::string_view kTransport = "GPU0527";
 inline constexpr std::string_view kNotConfirmed = "GPU0528";
+// Work trees.
+inline constexpr std::string_view kCheckoutFinished = "GPU0529";  // note
+inline constexpr std::string_view kCheckoutFailed = "GPU0530";
+inline constexpr std::string_view kCheckedOutElsewhere = "GPU0531";
+inline constexpr std::string_view kBranchInWork = "GPU0532";
 
 }  // namespace gpuctl::git

@@ -2,6 +2,8 @@
 #include <thread>
 
 #include "git/bulk_store.hpp"
+#include "git/checkout_record.hpp"
+#include "git/checkouts.hpp"
 #include "git/codes.hpp"
 #include "git/identity.hpp"
 #include "git/lock.hpp"
@@ -114,6 +116,16 @@ std::optional<git_oid> write_commit(git_repository* repository, const CommitRequ
   return std::nullopt;
 }
 
+// The files of the work tree that a commit changes.
+std::vector<FileUpdate> updates_of(std::span<const AppliedChange> applied) {
+  std::vector<FileUpdate> updates;
+  for (const AppliedChange& one : applied) {
+    const std::string* content = one.change->content ? &*one.change->content : nullptr;
+    updates.push_back({one.change->path, one.before, one.after, one.mode, content});
+  }
+  return updates;
+}
+
 }  // namespace
 
 CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) {
@@ -126,6 +138,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   const std::string common = directory_text(git_repository_commondir(repository));
   auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
   if (!lock) return {};
+  if (!finish_checkout(sink) || !check_checkouts(repository, request.branch, sink)) return {};
   const bool is_head = head_branch() == request.branch;
   std::vector<std::string> foreign = {common + "/refs/heads/" + request.branch + ".lock"};
   if (is_head) foreign.push_back(git_directory() + "/HEAD.lock");
@@ -169,13 +182,28 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   }
   // The reflog is written under this name.
   git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
+  const CheckoutRecord record{request.branch, now, hex(*id), base::OutputTree::new_mark()};
+  std::optional<WorkTree> work_tree;
+  if (is_head && !is_bare()) {
+    work_tree = WorkTree::open(repository, record.mark, state_->lock_wait, sink);
+    if (!work_tree) return {};
+  }
+  // From here to the end nothing but SIGKILL comes between, and for that there is the record.
+  auto signals = std::make_shared<base::HeldSignals>();
+  if (work_tree && !record.write(git_directory(), sink)) return {};
   const CommitStatus status =
       swap_branch(repository, request, now.empty() ? nullptr : git_commit_id(parent.get()), *id,
                   state_->lock_wait, *lock, sink);
-  if (status != CommitStatus::committed) return {status, ""};
+  if (status != CommitStatus::committed) {
+    if (work_tree) CheckoutRecord::remove(git_directory());
+    return {status, ""};
+  }
+  if (work_tree &&
+      work_tree->update(updates_of(written->applied), sink) != WorkTree::Outcome::failed) {
+    CheckoutRecord::remove(git_directory());
+  }
   warn_when_signing_is_wanted(repository, sink);
-  if (is_head && !is_bare()) update_work_tree(repository, written->applied, sink);
-  return {CommitStatus::committed, hex(*id)};
+  return {CommitStatus::committed, hex(*id), std::move(signals)};
 }
 
 }  // namespace gpuctl::git

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <thread>
+#include <utility>
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
@@ -85,6 +86,39 @@ void remove_left_lock(const std::string& git_directory, std::string_view left) {
   if (ours) ::unlink(path.c_str());
 }
 
+// True when no process has the file open; true as well where the file system cannot tell.
+bool is_closed(const std::string& path) {
+  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return false;
+  if (::fcntl(file.get(), F_SETLEASE, F_WRLCK) != 0) return errno != EAGAIN && errno != EACCES;
+  ::fcntl(file.get(), F_SETLEASE, F_UNLCK);
+  return true;
+}
+
+bool is_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+// Objects and packs that libgit2 was writing when the last owner of the lock died: made by this
+// user since it took the lock, and open nowhere.
+void remove_left_objects(const std::string& git_directory, const timespec& since) {
+  const std::string objects = git_directory + "/objects";
+  for (const auto& [directory, start] :
+       {std::pair(objects, "tmp_object_git2_"), std::pair(objects + "/pack", "pack_git2_")}) {
+    const auto names = base::list_directory(directory);
+    const auto* list = std::get_if<std::vector<std::string>>(&names);
+    for (const std::string& name : list == nullptr ? std::vector<std::string>() : *list) {
+      if (!name.starts_with(start)) continue;
+      const std::string path = directory + "/" + name;
+      struct stat status {};
+      if (::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+          status.st_uid == ::geteuid() && !is_before(status.st_ctim, since) && is_closed(path)) {
+        ::unlink(path.c_str());
+      }
+    }
+  }
+}
+
 }  // namespace
 
 FileLock FileLock::acquire(const std::string& path, Clock::time_point deadline,
@@ -115,6 +149,7 @@ FileLock FileLock::acquire(const std::string& path, Clock::time_point deadline,
       continue;  // removed while we waited: whoever comes now locks another file
     }
     lock.left = text_of(file.get());
+    lock.left_at = ours.st_mtim;
     // Only information for messages: a failure to write it changes nothing.
     const std::string owner = std::to_string(::getpid()) + "\n";
     [[maybe_unused]] const bool noted =
@@ -131,7 +166,10 @@ std::optional<RepositoryLock> RepositoryLock::acquire(const std::string& git_dir
   const std::string path = git_directory + "/gpuctl.lock";
   FileLock lock = FileLock::acquire(path, Clock::now() + wait, [](const std::string&) {});
   if (lock) {
-    remove_left_lock(git_directory, lock.left);
+    if (!lock.left.empty()) {
+      remove_left_lock(git_directory, lock.left);
+      remove_left_objects(git_directory, lock.left_at);
+    }
     return RepositoryLock(std::move(lock.file), git_directory);
   }
   if (lock.error == EWOULDBLOCK) {
@@ -145,6 +183,16 @@ std::optional<RepositoryLock> RepositoryLock::acquire(const std::string& git_dir
         .note(base::errno_text(lock.error));
   }
   return std::nullopt;
+}
+
+RepositoryLock::~RepositoryLock() {
+  if (!file_) return;
+  [[maybe_unused]] const bool emptied = ::ftruncate(file_.get(), 0) == 0;
+}
+
+bool RepositoryLock::is_left(const std::string& git_directory) {
+  struct stat status {};
+  return ::lstat((git_directory + "/gpuctl.lock").c_str(), &status) == 0 && status.st_size != 0;
 }
 
 void RepositoryLock::note_lock_file(const std::string& file, const std::string& commit) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,9 +16,10 @@ namespace gpuctl::git {
 /// An flock on one file, which stays when it ends; it holds the process id of the last owner.
 struct FileLock {
   base::FileDescriptor file;
-  int error = 0;      // errno; EWOULDBLOCK: somebody else kept it for the whole time
-  std::string owner;  // process id of whoever keeps it, when known
-  std::string left;   // what the last owner wrote
+  int error = 0;       // errno; EWOULDBLOCK: somebody else kept it for the whole time
+  std::string owner;   // process id of whoever keeps it, when known
+  std::string left;    // what the last owner wrote
+  timespec left_at{};  // when
 
   explicit operator bool() const { return static_cast<bool>(file); }
 
@@ -28,10 +30,19 @@ struct FileLock {
 };
 
 /// An flock on `<git directory>/gpuctl.lock`: it ends with the process that holds it, however that
-/// dies. Git's own lock on a branch does not: what a killed owner left of it is removed by the next
-/// one, when it is certain that it is ours.
+/// dies. Git's own lock on a branch does not, and neither do half-written objects: what a killed
+/// owner left of them is removed by the next one, when it is certain that it is ours. The file is
+/// empty when its last owner has come to an end in order.
 class RepositoryLock {
  public:
+  ~RepositoryLock();
+  RepositoryLock(RepositoryLock&&) noexcept = default;
+  RepositoryLock& operator=(RepositoryLock&&) noexcept = delete;
+  RepositoryLock(const RepositoryLock&) = delete;
+  RepositoryLock& operator=(const RepositoryLock&) = delete;
+
+  /// True when the last owner has not come to an end in order, or holds the lock now.
+  static bool is_left(const std::string& git_directory);
   /// Waits up to `wait` for another owner; then a diagnostic and nothing.
   static std::optional<RepositoryLock> acquire(const std::string& git_directory,
                                                std::chrono::milliseconds wait, diag::Sink& sink);

@@ -2,6 +2,7 @@
 
 #include "base/digest.hpp"
 #include "base/path_check.hpp"
+#include "git/checkouts.hpp"
 #include "git/codes.hpp"
 #include "git/open.hpp"
 #include "git/state.hpp"
@@ -176,6 +177,14 @@ std::string Repository::head_branch() const {
   const char* target = git_reference_symbolic_target(head.get());
   const std::string_view name = target == nullptr ? "" : target;
   return name.starts_with(kBranches) ? std::string(name.substr(kBranches.size())) : "";
+}
+
+void Repository::report_detached(const std::string& shown, diag::Sink& sink) const {
+  diag::Diagnostic& error = sink.error(kUnsupportedRepository, diag::kNoOrigin,
+                                       "HEAD of `" + shown + "` is at no branch");
+  const std::string work = under_way(state_->handle.get());
+  if (!work.empty()) error.note(work + " is under way in its work tree");
+  error.suggest("say which branch to commit to: `--branch NAME`");
 }
 
 std::string Repository::tip(const std::string& branch, diag::Sink& sink) const {

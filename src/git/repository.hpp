@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/held_signals.hpp"
 #include "diag/diagnostic.hpp"
 #include "git/new_objects.hpp"
 
@@ -41,6 +42,9 @@ enum class CommitStatus { committed, unchanged, moved, failed };
 struct CommitResult {
   CommitStatus status = CommitStatus::failed;
   std::string id;  // of the commit; the parent's when unchanged
+  /// Keeps signals back once the branch has moved, until the caller has said so: a process that is
+  /// asked to end then ends with the message out. Reset it before anything that takes long.
+  std::shared_ptr<base::HeldSignals> signals = nullptr;
 };
 
 /// A branch that has moved is no error for commit(), which the caller repeats on the new tip. This
@@ -84,6 +88,9 @@ class Repository {
   void set_lock_wait(std::chrono::milliseconds wait);
   /// The branch HEAD names, even when it has no commit yet. Empty for a detached HEAD.
   std::string head_branch() const;
+  /// The error for a detached HEAD where a branch is needed. `git commit` would make a commit there
+  /// that no branch has, which no GitOps engine sees.
+  void report_detached(const std::string& shown, diag::Sink& sink) const;
   /// Hex commit id of a branch; empty when it does not exist.
   std::string tip(const std::string& branch, diag::Sink& sink) const;
 
@@ -124,11 +131,18 @@ class Repository {
   /// The blob id that `content` would have.
   static std::string blob_id(std::string_view content);
 
+  /// Looks whether a run that was killed has moved a branch and not updated the work tree that has
+  /// it checked out, and does that now, which a note tells (GPU0529). Files that the user changed
+  /// since stay. With `look_only` a warning says what is to be done. False after an error.
+  bool finish_interrupted(bool look_only, diag::Sink& sink);
+
   /// Writes blobs and the changed trees, fsyncs them, and moves the branch by compare-and-swap.
   /// `unchanged` when the tree would be the same; `moved` when the branch is not at
   /// expected_parent any more. A branch that does not exist is made, with `start` as the parent. A
   /// work tree whose HEAD is this branch is brought along for the changed paths when they are clean
-  /// (otherwise a warning says how to update it); index included. Author and committer come from
+  /// (otherwise a warning says how to update it), index included; when the system refuses that, the
+  /// commit is made all the same, an error says so, and the next run finishes it. Refused when
+  /// somebody else is at work on the branch, see check_checkouts(). Author and committer come from
   /// git's own configuration and environment. Held off by an flock on `gpuctl.lock` in the git
   /// directory; lock files of others are waited for and never removed.
   CommitResult commit(const CommitRequest& request, diag::Sink& sink);
@@ -136,6 +150,8 @@ class Repository {
  private:
   struct State;
   explicit Repository(std::unique_ptr<State> state);
+  // finish_interrupted(), under our lock.
+  bool finish_checkout(diag::Sink& sink);
   std::unique_ptr<State> state_;
 };
 

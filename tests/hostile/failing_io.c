@@ -1,8 +1,9 @@
 /* Makes the k-th call of one kind fail, loaded with LD_PRELOAD.
  *
- * FAIL_CALL   open, write, read, rename, sync, close, mkdir, link or unlink
+ * FAIL_CALL   open, write, read, rename, sync, close, mkdir, link or unlink; `any`: all but read
  * FAIL_AT     which call of that kind, from 1
  * FAIL_ERRNO  errno of the failure
+ * FAIL_SIGNAL instead of a failure, the process gets this signal before the call
  * FAIL_MARK   file that is made when the failure has happened
  *
  * Only files count: `open` for writing or creating, `write`, `read` and `close` of regular files
@@ -11,6 +12,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,13 +28,20 @@ static atomic_int calls;
 
 static int fails(const char *call) {
   const char *wanted = getenv("FAIL_CALL");
-  if (wanted == NULL || strcmp(wanted, call) != 0) return 0;
+  if (wanted == NULL) return 0;
+  const int any = strcmp(wanted, "any") == 0 && strcmp(call, "read") != 0;
+  if (!any && strcmp(wanted, call) != 0) return 0;
   const char *at = getenv("FAIL_AT");
   if (atomic_fetch_add(&calls, 1) + 1 != (at == NULL ? 0 : atoi(at))) return 0;
   const char *mark = getenv("FAIL_MARK");
   if (mark != NULL) {
     const long made = syscall(SYS_openat, AT_FDCWD, mark, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
     if (made >= 0) syscall(SYS_close, made);
+  }
+  const char *signal_number = getenv("FAIL_SIGNAL");
+  if (signal_number != NULL) {
+    kill(getpid(), atoi(signal_number));
+    return 0;
   }
   const char *code = getenv("FAIL_ERRNO");
   errno = code == NULL ? EIO : atoi(code);

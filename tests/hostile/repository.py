@@ -296,15 +296,6 @@ def check_dirty(scene, kind):
     elif kind == "renamed by case":
         (repo / OURS / "Cluster.yaml").write_bytes((repo / OURS / "cluster.yaml").read_bytes())
         (repo / OURS / "cluster.yaml").unlink()
-    elif kind == "merge under way":
-        scene.git("checkout", "-qb", "side", "HEAD~1")
-        put("README.md", "side\n")
-        scene.git("commit", "-qam", "side")
-        scene.git("checkout", "-q", "main")
-        put("README.md", "main\n")
-        scene.git("commit", "-qam", "main")
-        scene.git("merge", "side", good=False)
-        mine["README.md"] = (repo / "README.md").read_text()
     elif kind == "sparse":
         scene.git("sparse-checkout", "set", "--no-cone", "/README.md", good=False)
     elif kind == "no index":
@@ -314,8 +305,6 @@ def check_dirty(scene, kind):
             if name != ".git":
                 path = repo / name
                 shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    elif kind == "read-only":
-        subprocess.run(["chmod", "-R", "a-w", str(repo / "clusters")], check=True)
     outside = scene.folder / "outside"
     kept = snapshot(outside) if outside.is_dir() else None
     applies(scene, kind)
@@ -328,6 +317,139 @@ def check_dirty(scene, kind):
         strange = [line for line in status.splitlines() if line[3:].startswith(OURS)
                    and not line.endswith("mine.yaml")]
         scene.check(not strange, f"{kind}: {strange[:3]}")
+
+
+def check_refused_by_system(scene, kind):
+    """A work tree that cannot be written: the commit is made, the run fails and says what is left
+    to do, and the next one does it."""
+    if not ROOT:
+        return scene.skip("no other user to run as")
+    repo = prepare(scene)
+    change(scene)
+    subprocess.run(["chown", "-R", f"{NOBODY}:{NOBODY}", str(repo), str(scene.home)], check=True)
+    place = repo / OURS
+    if kind == "directory":
+        place.chmod(0o555)
+    elif kind == "unreadable file":
+        (place / "cluster.yaml").chmod(0)
+        (place / "gpuctl.lock").chmod(0)
+    words = ("apply", "lab.yaml", "--repo", repo)
+    old = scene.git("-c", "safe.directory=*", "rev-parse", "main")
+    done = scene.run(*words, nobody=True)
+    scene.check(done.code == 1 and "GPU0530" in done.text and "Permission denied" in done.text and
+                "run gpuctl again" in done.text, f"{kind}: {done.code}: {done.text}")
+    scene.check(b"committed " in done.stdout, f"{kind}: does not say what it has committed")
+    scene.check("nothing was committed" not in done.text, f"{kind}: says it has not committed")
+    new = scene.git("-c", "safe.directory=*", "rev-parse", "main")
+    scene.check(new != old, f"{kind}: no commit")
+    again = scene.run(*words, nobody=True)
+    scene.complained(again, f"{kind}, again", codes=["GPU0530"], names=["Permission denied"])
+    subprocess.run(["chmod", "-R", "u+rwX", str(place)], check=True)
+    done = scene.accepted(f"{kind} gone", *words, nobody=True)
+    scene.check("GPU0529" in done.text and b"no change" in done.stdout, f"{kind}: {done.text}")
+    subprocess.run(["chown", "-R", "0:0", str(repo)], check=True)
+    scene.check(scene.git("rev-parse", "main") == new, f"{kind}: another commit")
+    scene.check(not scene.git("status", "--porcelain"), scene.git("status", "--porcelain"))
+    return None
+
+
+def check_line_endings(scene):
+    """A clone that converts line endings: its files are not changed by the user."""
+    repo = prepare(scene)
+    scene.git("config", "core.autocrlf", "true")
+    subprocess.run(["rm", "-rf", str(repo / "clusters"), str(repo / ".git/index")], check=True)
+    scene.git("reset", "-q", "--hard")
+    ours = repo / OURS / "cluster.yaml"
+    scene.check(b"\r\n" in ours.read_bytes(), "no line ending was converted")
+    change(scene)
+    done = applies(scene, "autocrlf")
+    scene.check("GPU0509" not in done.text, done.text)
+    scene.check(not scene.git("status", "--porcelain"), scene.git("status", "--porcelain"))
+
+
+# Somebody else at work on the branch
+
+def check_in_work(scene, kind):
+    """As `git branch --force` does, a run leaves a branch alone that somebody has checked out
+    elsewhere, or rebases, bisects, merges; another branch goes all the same."""
+    repo = prepare(scene)
+    scene.git("branch", "side", "HEAD~1")
+    side = scene.folder / "side"
+    words, code, target = [], "GPU0532", repo
+    if kind in ("linked work tree", "linked, locked and gone"):
+        scene.git("worktree", "add", "-q", str(side), "side")
+        words, code = ["--branch", "side"], "GPU0531"
+        if kind != "linked work tree":
+            scene.git("worktree", "lock", str(side))
+            shutil.rmtree(side)
+    elif kind == "main work tree":
+        scene.git("worktree", "add", "-q", str(side), "side")
+        words, code, target = ["--branch", "main"], "GPU0531", side
+    elif kind == "work tree of a bare repository":
+        bare = scene.folder / "bare.git"
+        scene.git("clone", "-q", "--bare", str(repo), str(bare))
+        scene.git("worktree", "add", "-q", str(side), "side", at=bare)
+        words, code, target = ["--branch", "side"], "GPU0531", bare
+    elif kind in ("rebase", "rebase, on its branch", "rebase elsewhere", "rebase with updated refs"):
+        at = repo
+        if kind == "rebase elsewhere":
+            scene.git("worktree", "add", "-q", str(side), "side")
+            scene.git("switch", "-q", "--detach")
+            scene.git("switch", "-q", "main", at=side)
+            at = side
+        (at / "README.md").write_text("rebased\n")
+        scene.git("commit", "-qam", "mine", at=at)
+        if kind == "rebase with updated refs":
+            scene.git("branch", "lower", at=at)
+            (at / "README.md").write_text("more\n")
+            scene.git("commit", "-qam", "more", at=at)
+        scene.git("-c", "sequence.editor=sed -i 1ibreak", "rebase", "-q", "-i", "--update-refs",
+                  "HEAD~1" if kind != "rebase with updated refs" else "HEAD~2", at=at, good=False)
+        words = [] if kind == "rebase" else ["--branch", "main"]
+        code = "GPU0503" if kind == "rebase" else "GPU0532"
+        if kind == "rebase with updated refs":
+            words = ["--branch", "lower"]
+    elif kind == "bisect":
+        scene.git("bisect", "start", "main", "HEAD~1")
+        words = ["--branch", "main"]
+    elif kind in ("merge", "cherry-pick", "revert", "am"):
+        scene.git("switch", "-q", "side")
+        (repo / "README.md").write_text("side\n")
+        scene.git("commit", "-qam", "side")
+        scene.git("switch", "-q", "main")
+        (repo / "README.md").write_text("main\n")
+        scene.git("commit", "-qam", "main")
+        (repo / "README.md").write_text("later\n")
+        scene.git("commit", "-qam", "later")
+        patch = scene.git("format-patch", "-1", "--stdout", "side")
+        given = {"merge": ["merge", "side"], "cherry-pick": ["cherry-pick", "side"],
+                 "revert": ["revert", "--no-edit", "HEAD~1"], "am": ["am", "-3"]}[kind]
+        scene.git(*given, good=False, given=patch.encode() if kind == "am" else None)
+    if kind in ("bisect", "merge", "cherry-pick", "am"):
+        scene.accepted(f"{kind}: nothing to do", "apply", "lab.yaml", "--repo", repo, "--branch",
+                       "main")
+    change(scene)
+    state = repository_state(scene), scene.git("status", "--porcelain")
+    done = scene.run("apply", "lab.yaml", "--repo", target, *words)
+    named = {"GPU0531": ["--repo", "--branch"], "GPU0503": ["rebase", "--branch"]}
+    scene.complained(done, kind, codes=[code],
+                     names=named.get(code, [kind.split()[0].strip(","), "git -C", "--branch"]))
+    scene.check(state == (repository_state(scene), scene.git("status", "--porcelain")),
+                f"{kind}: not as it was")
+    done = scene.accepted(f"{kind}: another branch", "apply", "lab.yaml", "--repo", target,
+                          "--branch", "free")
+    tree = tree_of(scene, "free", target)
+    scene.check("README.md" in tree and f"{OURS}gpuctl.lock" in tree, f"{kind}: files are gone")
+    sound(scene, kind, target)
+
+
+def check_gone_work_tree(scene):
+    """One that was deleted without a word to Git is nobody's."""
+    repo = prepare(scene)
+    scene.git("worktree", "add", "-q", "-b", "side", str(scene.folder / "side"))
+    shutil.rmtree(scene.folder / "side")
+    change(scene)
+    applies(scene, "gone", "--branch", "side", repo=repo, branch="side")
 
 
 def check_edited_in_branch(scene, kind):
@@ -397,7 +519,9 @@ def check_form(scene, kind):
         change(scene)
         head = scene.git("rev-parse", "HEAD")
         status = scene.git("status", "--porcelain")
-        applies(scene, kind)
+        locked_aside(scene)
+        declines(scene, kind, codes=["GPU0503"], names=["--branch"])
+        applies(scene, kind, "--branch", "main")
         scene.check(scene.git("rev-parse", "HEAD") == head, "a detached HEAD moved")
         return scene.check(scene.git("status", "--porcelain") == status, "the work tree changed")
     if kind == "unborn HEAD beside others":
@@ -509,8 +633,8 @@ def rows_of(raw):
 
 KINDS = ("other files changed", "other files staged", "ours changed", "ours staged", "ours deleted",
          "untracked in the way", "untracked in our folder", "directory in the way",
-         "link in the way", "link for the folder", "renamed by case", "merge under way", "sparse",
-         "no index", "work tree gone", "read-only")
+         "link in the way", "link for the folder", "renamed by case", "sparse", "no index",
+         "work tree gone")
 FORMS = ("plain", "bare", "shared bare", "sha256", "sha256 bare", "separate", "template", "empty",
          "detached", "unborn HEAD beside others", "packed", "shallow", "partial", "alternates",
          "linked work tree", "branch checked out elsewhere", "grafts", "replaced objects",
@@ -527,6 +651,15 @@ def cases(full):
         yield f"lock file {name}", check_lock_file, (name, waits)
     for kind in KINDS:
         yield f"work tree: {kind}", check_dirty, (kind,)
+    for kind in ("directory", "unreadable file"):
+        yield f"work tree, no access: {kind}", check_refused_by_system, (kind,)
+    yield "work tree: line endings", check_line_endings, ()
+    for kind in ("linked work tree", "linked, locked and gone", "main work tree",
+                 "work tree of a bare repository", "rebase", "rebase, on its branch",
+                 "rebase elsewhere", "rebase with updated refs", "bisect", "merge", "cherry-pick",
+                 "revert", "am"):
+        yield f"at work: {kind}", check_in_work, (kind,)
+    yield "at work: nobody", check_gone_work_tree, ()
     for kind in ("edited", "link", "directory", "folder is a file", "folder is a link",
                  "submodule"):
         yield f"in the branch: {kind}", check_edited_in_branch, (kind,)

@@ -14,15 +14,16 @@ CASES = 4  # for each kind, so that they run side by side
 
 
 def report_left_lock(scene, url, what):
-    """A lock of the index, or one of the branch from the very moment it was made, may be anybody's.
-    It is reported, with its name, and stays. Rare: a run holds the one for a few microseconds
-    without a note, the other for as long as the index takes to write."""
+    """A lock of the branch from the very moment it was made may be anybody's. It is reported, with
+    its name, and stays. Rare: a run holds it for a few microseconds without a note."""
     lock = next((path for path in (scene.fleet / ".git").rglob("*.lock")
                  if path.name not in ["gpuctl.lock", *noted(scene)]), None)
     if not lock:
         return 0
     done = scene.apply(url)
-    scene.check(done.code == 0 or "GPU0504" in done.codes and lock.name in done.stderr,
+    if done.code == 0:
+        return 0
+    scene.check("GPU0504" in done.codes and lock.name in done.stderr,
                 f"{what}: {lock.name}: {done.text}")
     lock.unlink(missing_ok=True)
     return 1

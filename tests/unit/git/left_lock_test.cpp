@@ -1,4 +1,8 @@
 // What a killed run leaves: its note, and the lock file of Git.
+#include <fcntl.h>
+
+#include <thread>
+
 #include "fixture.hpp"
 #include "git/lock.hpp"
 
@@ -19,6 +23,9 @@ class LeftLockTest : public GitTest {
     auto lock = RepositoryLock::acquire(scratch_ / "repo.git", std::chrono::milliseconds(0), sink);
     ASSERT_TRUE(lock.has_value());
     lock->note_lock_file("refs/heads/main.lock", id_);
+    const std::string note = test::get(scratch_ / "repo.git/gpuctl.lock");
+    lock.reset();
+    test::put(scratch_ / "repo.git/gpuctl.lock", note);  // which an owner that is killed leaves
     if (!content.empty()) test::put(file_, content);
   }
 
@@ -55,6 +62,30 @@ TEST_F(LeftLockTest, StaysWhenItMayBeOfSomebodyElse) {
   test::put(file_, "");  // the same name, later
   EXPECT_FALSE(commits());
   EXPECT_TRUE(std::filesystem::exists(file_));
+}
+
+TEST_F(LeftLockTest, HalfWrittenObjectsAreRemoved) {
+  const std::string lock = scratch_ / "repo.git/gpuctl.lock";
+  const std::string old = scratch_ / "repo.git/objects/tmp_object_git2_0";
+  const std::string left = scratch_ / "repo.git/objects/tmp_object_git2_1";
+  const std::string pack = scratch_ / "repo.git/objects/pack/pack_git2_1";
+  const std::string of_git = scratch_ / "repo.git/objects/pack/tmp_pack_abcdef";
+  const std::string open = scratch_ / "repo.git/objects/tmp_object_git2_2";
+  test::put(old, "x");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  test::put(lock, "1\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  for (const std::string& file : {left, pack, of_git, open}) test::put(file, "x");
+  const int writer = ::open(open.c_str(), O_WRONLY | O_CLOEXEC);
+  diag::Sink sink;
+  EXPECT_TRUE(RepositoryLock::acquire(scratch_ / "repo.git", std::chrono::milliseconds(0), sink));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  EXPECT_FALSE(std::filesystem::exists(pack));
+  EXPECT_TRUE(std::filesystem::exists(of_git)) << "not ours";
+  EXPECT_TRUE(std::filesystem::exists(old)) << "older than the run that died";
+  EXPECT_TRUE(std::filesystem::exists(open)) << "somebody writes it";
+  ::close(writer);
+  EXPECT_FALSE(RepositoryLock::is_left(scratch_ / "repo.git"));
 }
 
 TEST_F(LeftLockTest, NothingElseIsRemoved) {

@@ -1,4 +1,7 @@
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include <csignal>
 
 #include "fixture.hpp"
 
@@ -176,13 +179,68 @@ TEST_F(WorkTreeTest, ADetachedHeadIsLeftAlone) {
   EXPECT_EQ(status(), "");
 }
 
-TEST_F(WorkTreeTest, ADamagedIndexIsAWarning) {
+TEST_F(WorkTreeTest, ADamagedIndexStopsTheCommit) {
   Repository repository = make();
-  commit(repository, {{"a", "1\n"}});
+  const std::string tip = commit(repository, {{"a", "1\n"}});
   put(at(".git/index"), "no index");
-  const diag::Sink sink = commit_with_warnings(repository, {{"a", "2\n"}});
-  EXPECT_TRUE(has(sink, kWorkTreeNotUpdated, "index")) << codes(sink);
+  diag::Sink sink;
+  const CommitResult result = repository.commit({"main", tip, "Change", {{"a", "2\n"}}}, sink);
+  EXPECT_EQ(static_cast<int>(result.status), static_cast<int>(CommitStatus::failed));
+  EXPECT_TRUE(has(sink, kDamaged, "index")) << codes(sink);
+  EXPECT_EQ(repository.tip("main", sink), tip);
   EXPECT_EQ(get(at("a")), "1\n");
+  EXPECT_FALSE(fs::exists(at(".git/index.lock")));
+}
+
+TEST_F(WorkTreeTest, ConvertedLineEndingsAreNoChange) {
+  Repository repository = make();
+  commit(repository, {{"a", "1\n2\n"}, {"b", "1\n"}});
+  ASSERT_EQ(git({"config", "core.autocrlf", "true"}).code, 0);
+  fs::remove(at("a"));
+  ASSERT_EQ(git({"checkout", "--", "a"}).code, 0);
+  ASSERT_EQ(get(at("a")), "1\r\n2\r\n");
+  diag::Sink sink;
+  auto opened = Repository::open(scratch_ / "repo", sink);
+  ASSERT_TRUE(opened.has_value());
+  commit(*opened, {{"a", "1\n3\n"}, {"b", "2\n"}});
+  EXPECT_EQ(status(), "");
+  EXPECT_EQ(get(at("a")), "1\n3\n");
+  // What differs in more than that is the user's.
+  put(at("a"), "mine\r\n");
+  const diag::Sink warned = commit_with_warnings(*opened, {{"a", "1\n4\n"}});
+  EXPECT_TRUE(has(warned, kWorkTreeNotUpdated, "`a`")) << codes(warned);
+  EXPECT_EQ(get(at("a")), "mine\r\n");
+}
+
+// A file system that refuses: the commit is made, an error says what is left to do, and the next
+// run does it.
+TEST_F(WorkTreeTest, WhatTheSystemRefusesIsFinishedLater) {
+  Repository repository = make();
+  const std::string tip = commit(repository, {{"a", "1\n"}, {"b", "1\n"}});
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{8192, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  diag::Sink sink;
+  const std::string large(100'000, 'x');  // as an object it is small
+  const CommitResult result =
+      repository.commit({"main", tip, "Change", {{"a", large}, {"b", "2\n"}}}, sink);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_EQ(static_cast<int>(result.status), static_cast<int>(CommitStatus::committed))
+      << codes(sink);
+  EXPECT_TRUE(has(sink, kCheckoutFailed, "File too large")) << codes(sink);
+  EXPECT_EQ(get(at("b")), "2\n");
+  EXPECT_EQ(get(at("a")), "1\n");
+  diag::Sink later;
+  EXPECT_TRUE(repository.finish_interrupted(false, later)) << codes(later);
+  EXPECT_TRUE(has(later, kCheckoutFinished, "1 file follows")) << codes(later);
+  EXPECT_EQ(get(at("a")), large);
+  EXPECT_EQ(status(), "");
+  diag::Sink silent;
+  EXPECT_TRUE(repository.finish_interrupted(false, silent));
+  EXPECT_TRUE(silent.empty());
 }
 
 }  // namespace

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""Runs that are killed, or told to end, before each of their calls that change something on disk.
+
+The branch is at the old or at the new commit and nothing is damaged; after a kill between the move
+of the branch and the update of the work tree the next run, which has nothing else to do, brings the
+work tree along and says so; what the user did meanwhile stays; and nothing temporary is left. A run
+that is told to end (SIGTERM, SIGHUP, SIGINT) ends by that signal, and never between the two.
+
+    interrupted.py [--gpuctl BIN] [--filter TEXT] [--points N] [--full] [--list]
+
+--points says how many calls of each case are looked at, spread over all; --full looks at all.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+from support.cases import memory, named, outcome, run_all  # noqa: E402
+from support.program import ROOT, Tally, skip  # noqa: E402
+import scene  # noqa: E402
+from run import build_shim  # noqa: E402
+from scene import CLUSTER, Scene, blueprint, remove, sound  # noqa: E402
+
+WORDS = ["apply", "lab.yaml", "--facts", "lab.facts.yaml", "--repo", "repo"]
+DATES = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+FINISHED = "GPU0529"
+PARTS = 4  # of a case, so that they run side by side
+
+
+class Repository:
+    """A repository in a known state, and a run on it that makes a commit."""
+
+    def __init__(self, scene, kind):
+        self.scene, self.kind = scene, kind
+        self.repo, self.pristine = scene.work / "repo", scene.folder / "pristine"
+        scene.env.update(DATES)
+        scene.good()
+        if kind == "first commit":
+            scene.git("init", "-q", "-b", "main", self.repo, at=scene.folder)
+            (self.repo / "mine").write_text("mine\n")
+            scene.git("add", "-A", at=self.repo)
+            scene.git("commit", "-qm", "mine", at=self.repo)
+        else:
+            scene.accepted("before", *WORDS)
+            scene.write("lab.yaml", blueprint(
+                gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+        self.copy(self.repo, self.pristine)
+        self.old = self.tip()
+        scene.accepted("unharmed", *WORDS)
+        self.new = self.tip()
+        self.calls = self.count()
+
+    @staticmethod
+    def copy(source, target):
+        remove(target)
+        subprocess.run(["cp", "-a", str(source), str(target)], check=True)
+
+    def restore(self):
+        self.copy(self.pristine, self.repo)
+
+    def tip(self):
+        return self.scene.git("rev-parse", "refs/heads/main", at=self.repo).strip()
+
+    def status(self):
+        return self.scene.git("status", "--porcelain", at=self.repo)
+
+    def run_to(self, at, number):
+        """One run that gets a signal before its call `at`; whether it came that far."""
+        mark = self.scene.folder / "mark"
+        mark.unlink(missing_ok=True)
+        done = self.scene.run(*WORDS, env={"LD_PRELOAD": str(self.scene.shim), "FAIL_CALL": "any",
+                                           "FAIL_AT": str(at), "FAIL_SIGNAL": str(int(number)),
+                                           "FAIL_MARK": str(mark)})
+        return done, mark.exists()
+
+    def count(self):
+        """How many calls the run makes, by bisection."""
+        low, high = 0, 4096  # the last known to be reached, the first known not to be
+        while high - low > 1:
+            at = (low + high) // 2
+            self.restore()
+            if self.run_to(at, signal.SIGKILL)[1]:
+                low = at
+            else:
+                high = at
+        return low
+
+    def leftovers(self):
+        """What no finished run leaves."""
+        names = (".gpuctl-", "tmp_", "pack_git2", "gpuctl-index", "gpuctl-checkout")
+        return [str(path.relative_to(self.repo)) for path in self.repo.rglob("*")
+                if path.name.startswith(names)
+                or path.name.endswith(".lock") and path.name != "gpuctl.lock"]
+
+
+def points(calls, wanted, part, parts):
+    """`wanted` of 1...calls, evenly spread, and of these every `parts`-th."""
+    wanted = min(wanted or calls, calls)
+    return [1 + number * calls // wanted for number in range(wanted)][part::parts]
+
+
+def check_killed(scene, kind, wanted, part):
+    repository = Repository(scene, kind)
+    reported = behind = 0
+    for at in points(repository.calls, wanted, part, PARTS):
+        repository.restore()
+        done, _ = repository.run_to(at, signal.SIGKILL)
+        what = f"{kind}, killed before call {at}"
+        scene.check(done.code == -signal.SIGKILL, f"{what}: ended with {done.code}: {done.text}")
+        tip = repository.tip()
+        scene.check(tip in (repository.old, repository.new), f"{what}: at another commit")
+        sound(scene, what, repository.repo)
+        stale = tip == repository.new and repository.status()
+        again = scene.run(*WORDS)
+        if "GPU0504" in again.text and "main.lock" in again.text:
+            # Git's lock on the branch, which a killed run has taken and not yet noted as its own.
+            reported += 1
+            (repository.repo / ".git/refs/heads/main.lock").unlink()
+            again = scene.run(*WORDS)
+        scene.check(again.code == 0, f"{what}: next run: {again.code}: {again.text}")
+        scene.check(repository.tip() == repository.new, f"{what}: next run made another commit")
+        scene.check(not repository.status(), f"{what}: work tree: {repository.status()}")
+        if stale:
+            behind += 1
+            scene.check(FINISHED in again.text, f"{what}: finished without a word: {again.text}")
+            scene.check("no change" in again.stdout.decode(), f"{what}: {again.stdout}")
+        else:
+            scene.check(FINISHED not in again.text, f"{what}: finished nothing: {again.text}")
+        left = repository.leftovers()
+        scene.check(not left, f"{what}: left {left[:3]}")
+        third = scene.accepted(f"{what}: third run", *WORDS)
+        scene.check(FINISHED not in third.text, f"{what}: says it twice")
+    scene.check(reported <= 1, f"{kind}: {reported} locks that could not be told from others'")
+    scene.check(behind, f"{kind}: no kill between branch and work tree")
+
+
+def check_told(scene, kind, number, wanted, part):
+    repository = Repository(scene, kind)
+    for at in points(repository.calls, wanted, part, PARTS):
+        repository.restore()
+        done, _ = repository.run_to(at, number)
+        what = f"{kind}, {number.name} before call {at}"
+        scene.check(done.code == -number, f"{what}: ended with {done.code}: {done.text}")
+        moved = repository.tip() == repository.new
+        said = b"committed " in done.stdout
+        scene.check(moved or repository.tip() == repository.old, f"{what}: at another commit")
+        scene.check(moved == said, f"{what}: moved {moved}, said so {said}: {done.text}")
+        scene.check(not repository.status(), f"{what}: work tree: {repository.status()}")
+        again = scene.accepted(f"{what}: next run", *WORDS)
+        scene.check(FINISHED not in again.text, f"{what}: left half a work tree")
+        scene.check(repository.tip() == repository.new and not repository.status(),
+                    f"{what}: next run")
+        left = repository.leftovers()
+        scene.check(not left, f"{what}: left {left[:3]}")
+
+
+def behind(scene, kind="change"):
+    """A repository whose branch has moved, and whose work tree has not."""
+    repository = Repository(scene, kind)
+    low, high = 0, repository.calls + 1  # the last that comes before the move, the first after it
+    while high - low > 1:
+        at = (low + high) // 2
+        repository.restore()
+        repository.run_to(at, signal.SIGKILL)
+        low, high = (at, high) if repository.tip() == repository.old else (low, at)
+    repository.restore()
+    repository.run_to(high, signal.SIGKILL)
+    scene.check(repository.tip() == repository.new and repository.status(), "not behind")
+    return repository
+
+
+def check_meanwhile(scene, what):
+    """What the user does between the kill and the next run."""
+    repository = behind(scene)
+    repo, git = repository.repo, lambda *words: scene.git(*words, at=repository.repo)
+    ours = repo / CLUSTER / "gpuctl.lock"
+    stale = repository.status()
+    # It keeps others from committing on what is stale; Git tells the user to remove it by hand.
+    lock = repo / ".git/index.lock"
+    scene.check(lock.exists(), "the index is not locked")
+    if what not in ("a dry run", "another change", "nothing"):
+        lock.unlink()
+    if what == "edits":
+        ours.write_text("mine\n")
+        other = repo / CLUSTER / "cluster.yaml"
+        other.write_text("staged\n")
+        git("add", other)
+        done = scene.run(*WORDS)
+        scene.check(done.code == 0 and "GPU0509" in done.text and FINISHED in done.text, done.text)
+        scene.check(ours.read_text() == "mine\n", "an edit was overwritten")
+        scene.check(other.read_text() == "staged\n", "a staged edit was overwritten")
+        scene.check(git("diff", "--cached", "--name-only").split() == [f"{CLUSTER}/cluster.yaml"],
+                    "staged: " + git("diff", "--cached", "--name-only"))
+        return
+    if what == "a dry run":
+        done = scene.run("upgrade", *WORDS[1:], "--dry-run")
+        scene.check(done.code == 0 and FINISHED in done.text, done.text)
+        scene.check(repository.status() == stale, "a dry run changed the work tree")
+    elif what == "another change":
+        scene.write("lab.yaml", blueprint(
+            gpuPools=[{"name": "third", "instanceType": "g5.xlarge", "replicas": 3}]))
+        done = scene.run(*WORDS)
+        scene.check(done.code == 0 and FINISHED in done.text and b"committed " in done.stdout,
+                    done.text)
+        scene.check(git("rev-parse", "main~1").strip() == repository.new, "not on the commit")
+        scene.check(not repository.status(), repository.status())
+        return
+    elif what == "commits all":  # and so takes the commit back, which nobody can forbid
+        git("commit", "-qam", "mine")
+        done = scene.run(*WORDS)
+        scene.check(done.code == 0 and b"committed " in done.stdout, done.text)
+        scene.check(FINISHED not in done.text and not repository.status(), done.text)
+        return
+    elif what == "brings it along":
+        git("reset", "-q", "--hard")
+        done = scene.run(*WORDS)
+        scene.check(done.code == 0 and FINISHED not in done.text, done.text)
+        scene.check(not repository.status() and not repository.leftovers(), repository.leftovers())
+        return
+    elif what == "goes back":
+        git("reset", "-q", "--hard", "HEAD~1")
+        done = scene.run(*WORDS)
+        scene.check(done.code == 0 and b"committed " in done.stdout, done.text)
+        scene.check(FINISHED not in done.text and not repository.status(), done.text)
+        return
+    elif what == "is committing":  # the lock of the user's own git
+        lock.write_text("")
+        done = scene.run(*WORDS)
+        scene.complained(done, what, codes=["GPU0504"], names=["index.lock"])
+        scene.check(lock.exists() and repository.status() == stale, "taken from the user")
+        lock.unlink()
+    done = scene.run(*WORDS)
+    scene.check(done.code == 0 and FINISHED in done.text, done.text)
+    scene.check(not repository.status(), repository.status())
+
+
+def cases(options):
+    each = 0 if options.full else options.points
+    rows = []
+    for part in range(PARTS):
+        for kind in ("change", "first commit"):
+            rows.append((f"killed, {kind} {part}", check_killed, (kind, each, part)))
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            if options.full or number == signal.SIGTERM or part == 0:
+                rows.append((f"{number.name} {part}", check_told,
+                             ("change", number, each, part)))
+    rows += [(f"meanwhile the user {what}", check_meanwhile, (what,))
+             for what in ("edits", "a dry run", "another change", "commits all", "brings it along",
+                          "goes back", "is committing")]
+    return rows
+
+
+def run_case(job):
+    name, function, arguments, gpuctl, folder, shim = job
+    place = pathlib.Path(tempfile.mkdtemp(dir=folder))
+    case = Scene(gpuctl, place, False, shim)
+    found = outcome(name, case, lambda: function(case, *arguments))
+    remove(place)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
+    parser.add_argument("--filter", default="", help="only cases whose name holds this text")
+    parser.add_argument("--points", type=int, default=24, help="calls of each case (24)")
+    parser.add_argument("--full", action="store_true", help="all calls")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    options = parser.parse_args()
+    gpuctl = pathlib.Path(options.gpuctl).resolve()
+    if not os.access(gpuctl, os.X_OK):
+        sys.exit(f"no gpuctl at {gpuctl}: build it first")
+    if not shutil.which("git"):
+        skip("interrupted runs", "no git")
+    if b"__asan_init" in gpuctl.read_bytes():
+        sys.exit("a build with sanitizers wants to be loaded first")
+    tally = Tally()
+    chosen = named(cases(options), options.filter, tally)
+    if options.list:
+        print("\n".join(case[0] for case in chosen))
+        return
+    with tempfile.TemporaryDirectory(prefix="interrupted-") as tools, \
+            tempfile.TemporaryDirectory(prefix="interrupted-", dir=memory()) as folder:
+        shim = build_shim(pathlib.Path(tools))
+        if shim is None:
+            skip("interrupted runs", "no C compiler for the library that stops them")
+        jobs = [(*case, gpuctl, pathlib.Path(folder), shim) for case in chosen]
+        run_all(run_case, jobs, os.cpu_count() or 1, tally)
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
