@@ -106,6 +106,49 @@ Plain classify_decimal(std::string_view text, std::string_view unsigned_text, bo
   return dot && !plus && (!exponent || exponent_sign) ? Plain::real : Plain::other_real;
 }
 
+bool is_hex_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// digits[.digits][p[sign]digits] behind 0x: what strconv of Go takes for a number.
+bool is_hexadecimal(std::string_view rest) {
+  const std::size_t all = rest.size();
+  rest = skip(rest, is_hex_digit);
+  std::size_t digits = all - rest.size();
+  if (rest.starts_with('.')) {
+    const std::string_view fraction = rest.substr(1);
+    rest = skip(fraction, is_hex_digit);
+    digits += fraction.size() - rest.size();
+  }
+  if (digits == 0) return false;
+  if (!rest.starts_with('p') && !rest.starts_with('P')) return rest.empty();
+  rest.remove_prefix(1);
+  if (rest.starts_with('+') || rest.starts_with('-')) rest.remove_prefix(1);
+  return !rest.empty() && skip(rest, is_digit).empty();
+}
+
+// An integer with a prefix for its base. Readers written in Go allow a sign behind 0b and 0o.
+bool has_base_prefix(std::string_view unsigned_text) {
+  if (unsigned_text.size() < 3 || unsigned_text[0] != '0') return false;
+  std::string_view digits = unsigned_text.substr(2);
+  switch (unsigned_text[1]) {
+    case 'x':
+    case 'X':
+      return is_hexadecimal(digits);
+    case 'o':
+    case 'O':
+    case 'b':
+    case 'B':
+      break;
+    default:
+      return false;
+  }
+  if (digits.starts_with('+') || digits.starts_with('-')) digits.remove_prefix(1);
+  const bool binary = unsigned_text[1] == 'b' || unsigned_text[1] == 'B';
+  return !digits.empty() &&
+         digits.find_first_not_of(binary ? "01" : "01234567") == std::string_view::npos;
+}
+
 Plain classify_number(std::string_view text) {
   if (text.find('_') != std::string_view::npos) {
     // Readers written in Go look at what is left without underscores, wherever they stand.
@@ -126,11 +169,7 @@ Plain classify_number(std::string_view text) {
     return classify_decimal(text, rest, plus);
   }
   if (!is_digit(rest.front())) return Plain::string;
-  if (rest.size() > 2 && rest[0] == '0' &&
-      std::string_view("xXoObB").find(rest[1]) != std::string_view::npos &&
-      rest.find_first_not_of("0123456789abcdefABCDEF.pP+-", 2) == std::string_view::npos) {
-    return Plain::other_number;
-  }
+  if (has_base_prefix(rest)) return Plain::other_number;
   const Plain decimal = classify_decimal(text, rest, plus);
   if (decimal != Plain::string) return decimal;
   if (is_sexagesimal(rest)) return Plain::other_number;

@@ -46,7 +46,9 @@ TEST(ClassifyPlain, WhatReadersDisagreeOn) {
                                "1:30.5",    "00:11:22:33:44:55",
                                "-1:30",     "+99999999999999999999",
                                "-_1",       "+_1",
-                               "1e0_1"});
+                               "1e0_1",     "0x1p-2",
+                               "0x.8",      "0B1_0",
+                               "0b-1",      "0o+7"});
   expect(Plain::other_real, {"1e3", "1E3", "12e5", "1.5e3", "-1e3", "+1.5", "1e+3", "+.5"});
   expect(Plain::other_date, {"2001-01-01", "2001-1-1", "2001-12-14T21:59:43.10-05:00",
                              "2001-12-14 21:59:43.10 -5", "2001-12-14t21:59:43Z"});
@@ -62,6 +64,30 @@ TEST(ClassifyPlain, TextStaysText) {
           "e3",     ".e3",      ".inf1", "+.nan",   "-.nan",       "inf",         "nan",
           "NaN",    "==",       "<",     "~a",      "fe80::1",     "aa:bb:cc",    "v1",
           "1 2",    "1,5"});
+}
+
+// Digits of another base behind the prefix make no number: hashes and UUIDs start so, too.
+TEST(ClassifyPlain, HashesAreText) {
+  expect(Plain::string, {"0b2f98d9-4a6e-4f1b-9a57-3c1d5e8f7a20",
+                         "0b2f98d9",
+                         "0b9",
+                         "0B9",
+                         "0b2_0",
+                         "0b1f",
+                         "0b10-11",
+                         "0b",
+                         "0b+",
+                         "0o8",
+                         "0o1a",
+                         "0oabc",
+                         "0x-1",
+                         "0xp1",
+                         "0x1p",
+                         "0x1.2.3",
+                         "0x1-2",
+                         "0b1e5-77",
+                         "-0b2f",
+                         "0b.1"});
 }
 
 TEST(ParseReal, Values) {
