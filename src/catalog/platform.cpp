@@ -65,7 +65,7 @@ class Loader {
     platform_->facts = merged_schema("facts.yaml");
     load_tables();
     platform_->derivations = collect("derive.yaml", "Derivation", "rows");
-    platform_->rules = collect("rules.yaml", "Rules", "rules");
+    platform_->rules = collect("rules.yaml", "Rules", "rules", "rules/");
     platform_->axes = collect("versions.yaml", "Versions", "axes");
     load_kinds();
     load_templates();
@@ -95,12 +95,20 @@ class Loader {
                                    : schema::compile_checked(merged, library_.sources());
   }
 
+  // Of each provider folder the items in `file`, then those of all files below `more`.
   std::vector<yaml::Node> collect(const std::string& file, std::string_view kind,
-                                  std::string_view list) {
+                                  std::string_view list, const std::string& more = {}) {
     std::vector<yaml::Node> out;
     for (const std::string& folder : platform_->builds) {
-      const yaml::Node items = wrapped("providers/" + folder + "/" + file, kind).get(list);
-      out.insert(out.end(), items.items().begin(), items.items().end());
+      std::vector<std::string> paths = {"providers/" + folder + "/" + file};
+      if (!more.empty()) {
+        const std::vector<std::string> others = library_.list("providers/" + folder + "/" + more);
+        paths.insert(paths.end(), others.begin(), others.end());
+      }
+      for (const std::string& path : paths) {
+        const yaml::Node items = wrapped(path, kind).get(list);
+        out.insert(out.end(), items.items().begin(), items.items().end());
+      }
     }
     return out;
   }

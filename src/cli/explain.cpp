@@ -17,7 +17,8 @@ constexpr std::size_t kOriginWords = 3;  // OBJECT PATH BLUEPRINT
 // What is known of a rule of --providers, which has no page; empty when there is no such rule.
 std::string rule_without_page(const std::string& code, catalog::Library& library) {
   for (const std::string& path : library.list("providers/")) {
-    if (!path.ends_with("/rules.yaml") || library.is_built_in(path)) continue;
+    const bool rules = path.ends_with("/rules.yaml") || path.find("/rules/") != std::string::npos;
+    if (!rules || library.is_built_in(path)) continue;
     for (const yaml::Node& rule : library.file(path)->get({"spec", "rules"}).items()) {
       const yaml::Node name = rule.get("code");
       if (name.as_string() != code) continue;

@@ -29,9 +29,15 @@ bool is_object(const yaml::Node& document) {
 
 class Checker {
  public:
-  Checker(const Request& request, Knowledge& knowledge, diag::Sources& sources, yaml::Arena& arena,
-          diag::Sink& sink)
-      : request_(request), knowledge_(knowledge), sources_(sources), arena_(arena), sink_(sink) {}
+  /// `objects`: all documents of the file, as document::objects_of() lists them.
+  Checker(const Request& request, Knowledge& knowledge, yaml::Node objects, diag::Sources& sources,
+          yaml::Arena& arena, diag::Sink& sink)
+      : request_(request),
+        knowledge_(knowledge),
+        objects_(objects),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink) {}
 
   void check(const yaml::Node& document) {
     const std::string name = knowledge_.platform_for(document);
@@ -43,6 +49,7 @@ class Checker {
     yaml::Node published;
     if (compiled != nullptr) {
       document::Context context;
+      context.objects = objects_;
       const auto& releases = compiled->platform->releases;
       if (releases) {
         const auto given = request_.releases.find(releases->option);
@@ -97,6 +104,7 @@ class Checker {
 
   const Request& request_;
   Knowledge& knowledge_;
+  yaml::Node objects_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
@@ -123,7 +131,9 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
   };
   if (std::none_of(documents->begin(), documents->end(), counts)) return std::nullopt;
   sink.take(std::move(findings));
-  Checker checker(request, knowledge, sources, arena, sink);
+  std::vector<document::Placed> placed;
+  for (const yaml::Node& document : *documents) placed.push_back({document, {}});
+  Checker checker(request, knowledge, document::objects_of(placed, arena), sources, arena, sink);
   std::size_t number = 0;
   for (const yaml::Node& document : *documents) {
     if (document.is_null()) continue;

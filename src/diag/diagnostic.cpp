@@ -1,6 +1,7 @@
 #include "diag/diagnostic.hpp"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 
 #include "base/text.hpp"
@@ -81,6 +82,41 @@ void Sink::take(Sink&& other) {
   other = Sink();
 }
 
+namespace {
+
+// What makes two findings the same thing to say.
+auto said(const Diagnostic& d) {
+  return std::tie(d.severity, d.code, d.message, d.expected, d.found, d.notes, d.help);
+}
+
+// Of findings that say the same in different places, the first gets the places of the others.
+// Errors stay apart: each has to be mended, and programs read the path of each.
+std::vector<Diagnostic> with_all_places(std::vector<Diagnostic> sorted, const Sources& sources) {
+  std::vector<Diagnostic> out;
+  std::map<decltype(said(sorted.front())), std::size_t> first_of;
+  out.reserve(sorted.size());  // keys of the map refer to what is in it
+  for (Diagnostic& finding : sorted) {
+    const bool placed = sources.span(finding.primary.at) != nullptr;
+    if (finding.severity == Severity::error || !placed || !finding.secondary.empty()) {
+      out.push_back(std::move(finding));
+      continue;
+    }
+    const auto known = first_of.find(said(finding));
+    if (known == first_of.end()) {
+      out.push_back(std::move(finding));
+      first_of.emplace(said(out.back()), out.size() - 1);
+      continue;
+    }
+    Diagnostic& first = out[known->second];
+    const bool repeats = finding.primary.text == first.primary.text;
+    if (*sources.span(finding.primary.at) == *sources.span(first.primary.at) && repeats) continue;
+    first.also(finding.primary.at, repeats ? "and here" : finding.primary.text);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<Diagnostic> Sink::sorted(const Sources& sources) const {
   std::vector<Diagnostic> out = diagnostics_;
   const auto key = [&](const Diagnostic& d) {
@@ -92,7 +128,7 @@ std::vector<Diagnostic> Sink::sorted(const Sources& sources) const {
   std::stable_sort(out.begin(), out.end(),
                    [&](const Diagnostic& a, const Diagnostic& b) { return key(a) < key(b); });
   out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  return with_all_places(std::move(out), sources);
 }
 
 }  // namespace gpuctl::diag

@@ -65,7 +65,8 @@ class Sink {
   /// Moves everything from `other` into this sink.
   void take(Sink&& other);
   /// All diagnostics by file (in the order they were opened), position, code and message, without
-  /// duplicates; those without a position come last.
+  /// duplicates; those without a position come last. Of warnings and notes that say the same, the
+  /// first has the places of the others as further ones.
   std::vector<Diagnostic> sorted(const Sources& sources) const;
 
  private:

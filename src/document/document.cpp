@@ -175,8 +175,9 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   const Kind* kind = kind_of(document);
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
+  const Node decoded = decode(kind->definition, document, sources, arena, none, false);
   const Node tree = convert(
-      *kind, decode(kind->definition, document, sources, arena, none, false),
+      *kind, schema::drop_nulls(*kind->schema, decoded, arena, none),
       {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
        cel::Value(context.cluster), cel::Value(known_objects(context, arena))},
       arena);
@@ -208,6 +209,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   const Kind& kind = *found;
   diag::Sink findings;
   Node tree = decode(kind.definition, document, sources, arena, findings, true);
+  tree = schema::drop_nulls(*kind.schema, tree, arena, findings, context.prefix);
   const std::vector<cel::Value> others = {
       cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
       cel::Value(context.cluster), cel::Value(known_objects(context, arena))};

@@ -30,8 +30,8 @@ struct Context {
   std::string prefix = {};               // of every message
   diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
   bool rendered = false;                    // by us: errors only
-  yaml::Node cluster = {};             // derived tree of the cluster it is for; null: not known
-  yaml::Node objects = {};             // of that cluster, as objects_of() lists them; null: none
+  yaml::Node cluster = {};  // derived tree of the cluster it is for; null: not known
+  yaml::Node objects = {};  // of that cluster, or beside the document; as objects_of() lists them
   rule::Observer* observer = nullptr;  // of the rules; may be absent
 };
 

@@ -58,6 +58,11 @@ void validate(const Schema& schema, const yaml::Node& document, yaml::Arena& are
 /// keep the origin of the schema, except those of CRDs, whose sources are others.
 yaml::Node apply_defaults(const Schema& schema, const yaml::Node& document, yaml::Arena& arena);
 
+/// The document without nulls that the schema neither allows nor has a default for, as the API
+/// server reads it; each is a warning at its place (GPU0209), with `subject` before its path.
+yaml::Node drop_nulls(const Schema& schema, const yaml::Node& document, yaml::Arena& arena,
+                      diag::Sink& sink, const std::string& subject = {});
+
 /// The CEL type of values that conform to the schema.
 cel::Type cel_type(const Schema& schema, const std::string& name);
 

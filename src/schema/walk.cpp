@@ -330,6 +330,19 @@ bool Walk::check_list(const Schema& schema, const Node& value, const Place& plac
   return (!distinct || check_unique(schema, value, place)) && ok;
 }
 
+Node drop_nulls(const Schema& schema, const Node& document, yaml::Arena& arena, diag::Sink& sink,
+                const std::string& subject) {
+  std::vector<RemovedNull> removed;
+  Node out = prune_nulls(schema, document, arena, &removed);
+  for (const RemovedNull& null : removed) {
+    sink.warning(kNullValue, null.at, subject + "`" + null.path + "` is null")
+        .label("counts as absent")
+        .note("the API server drops a null that the schema does not allow")
+        .suggest("leave the field out");
+  }
+  return out;
+}
+
 void validate(const Schema& schema, const Node& document, yaml::Arena& arena,
               const diag::Sources& sources, diag::Sink& sink, const ValidateOptions& options) {
   validate_listing(schema, document, arena, sources, sink, options, nullptr);
@@ -340,14 +353,7 @@ void validate_listing(const Schema& schema, const Node& document, yaml::Arena& a
                       const ValidateOptions& options, std::vector<Finding>* found) {
   Node subject = as_json(document, arena);
   if (schema.shared.published) {
-    std::vector<RemovedNull> removed;
-    subject = prune_nulls(schema, subject, arena, &removed);
-    for (const RemovedNull& null : removed) {
-      sink.warning(kNullValue, null.at, options.subject + "`" + null.path + "` is null")
-          .label("counts as absent")
-          .note("the API server drops a null that the schema does not allow")
-          .suggest("leave the field out");
-    }
+    subject = drop_nulls(schema, subject, arena, sink, options.subject);
   }
   // The API server checks what it has filled in, and rules may read it.
   subject = fill_defaults(schema, subject, arena);

@@ -19,7 +19,8 @@ def defined():
             match = re.search(r'(k\w+)\s*=\s*"(GPU\d{4})"', line)
             if match:
                 found.setdefault(match[2], []).append((f"{relative(path)}:{number}", match[1]))
-    for path in sorted((ROOT / "providers").rglob("rules.yaml")):
+    providers = ROOT / "providers"
+    for path in sorted([*providers.glob("*/rules.yaml"), *providers.glob("*/rules/*.yaml")]):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = re.match(r"\s*(?:-\s*)?code:\s*[\"']?(GPU\d{4})", line)
             if match:

@@ -98,6 +98,9 @@ class Measure : public rule::Observer {
     const auto read =
         yaml::read_all(sources.add_file(file, text_of(file)), sources, arena, sink, limits);
     if (!read) return;
+    std::vector<document::Placed> beside;
+    for (const yaml::Node& document : *read) beside.push_back({document, {}});
+    const yaml::Node objects = document::objects_of(beside, arena);
     for (const yaml::Node& document : *read) {
       const std::string name = knowledge_.platform_for(document);
       const cli::Compiled* compiled =
@@ -105,6 +108,7 @@ class Measure : public rule::Observer {
       if (compiled == nullptr) continue;
       document::Context context;
       context.release = release;
+      context.objects = objects;
       context.observer = this;
       compiled->documents->check(document, context, sources, arena, sink);
     }
