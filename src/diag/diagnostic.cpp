@@ -86,7 +86,8 @@ namespace {
 
 // What makes two findings the same thing to say.
 auto said(const Diagnostic& d) {
-  return std::tie(d.severity, d.code, d.message, d.expected, d.found, d.notes, d.help);
+  return std::tie(d.severity, d.code, d.message, d.primary.text, d.expected, d.found, d.notes,
+                  d.help);
 }
 
 // Of findings that say the same in different places, the first gets the places of the others.
@@ -108,9 +109,8 @@ std::vector<Diagnostic> with_all_places(std::vector<Diagnostic> sorted, const So
       continue;
     }
     Diagnostic& first = out[known->second];
-    const bool repeats = finding.primary.text == first.primary.text;
-    if (*sources.span(finding.primary.at) == *sources.span(first.primary.at) && repeats) continue;
-    first.also(finding.primary.at, repeats ? "and here" : finding.primary.text);
+    if (*sources.span(finding.primary.at) == *sources.span(first.primary.at)) continue;
+    first.also(finding.primary.at, "and here");
   }
   return out;
 }
