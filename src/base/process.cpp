@@ -122,9 +122,10 @@ std::vector<char*> raw(std::vector<std::string>& texts) {
   const int nothing = ::open("/dev/null", O_RDWR);
   if (::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
       ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0) {
-    // What we ignore for ourselves would be ignored by the program too.
+    // What we ignore for ourselves is ignored by the program too. It shall end when nobody reads;
+    // but a limit on the size of files it shall report.
     ::signal(SIGPIPE, SIG_DFL);
-    ::signal(SIGXFSZ, SIG_DFL);
+    ::signal(SIGXFSZ, SIG_IGN);
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     ::execve(program, arguments, environment);
   }

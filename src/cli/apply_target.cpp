@@ -16,15 +16,16 @@ using std::chrono::milliseconds;
 // Other writers to a local repository need some hundredths of a second each.
 constexpr std::chrono::seconds kLocalPatience{60};
 constexpr milliseconds kFirstLocalPause{50};
+constexpr milliseconds kLongestLocalPause{300};  // or those that come later go first
 constexpr int kRemoteTries = 10;
 constexpr milliseconds kFirstRemotePause{200};
-constexpr milliseconds kLongestPause{2000};
+constexpr milliseconds kLongestRemotePause{2000};
 
 // Sleeps for a random time that grows with the number of lost races, but not beyond `until`.
 // Chance decides about nothing but when the next try is made.
-void pause(int lost, milliseconds first, Clock::time_point until) {
+void pause(int lost, milliseconds first, milliseconds longest, Clock::time_point until) {
   std::mt19937 random{std::random_device{}()};
-  const auto most = std::min(kLongestPause, first * (1 << std::min(lost, 10)));
+  const auto most = std::min(longest, first * (1 << std::min(lost, 10)));
   const auto chosen =
       std::uniform_int_distribution<milliseconds::rep>(first.count() / 4, most.count())(random);
   std::this_thread::sleep_until(std::min(until, Clock::now() + milliseconds(chosen)));
@@ -87,7 +88,7 @@ class LocalTarget : public Target {
   bool wait_for_next_try() override {
     ++lost_;
     if (Clock::now() >= until_) return false;
-    pause(lost_, kFirstLocalPause, until_);
+    pause(lost_, kFirstLocalPause, kLongestLocalPause, until_);
     return true;
   }
   void report_lost(diag::Sink& sink) const override {
@@ -160,7 +161,7 @@ class RemoteTarget : public Target {
 
   bool wait_for_next_try() override {
     if (++tries_ >= kRemoteTries) return false;
-    if (lost_ != 0) pause(lost_, kFirstRemotePause, remote_.deadline());
+    if (lost_ != 0) pause(lost_, kFirstRemotePause, kLongestRemotePause, remote_.deadline());
     return true;
   }
   void report_lost(diag::Sink& sink) const override {

@@ -141,6 +141,10 @@ std::optional<Cache> Cache::open(const Address& address,
   for (int attempt = 0; !lock && lock.error == ENOENT && attempt < kMostClearings; ++attempt) {
     std::error_code error;
     fs::create_directories(home, error);
+    if (error) {
+      refuse(home, error.message(), sink);
+      return std::nullopt;
+    }
     if (!own_directory(place.parent_path(), sink) || !own_directory(place, sink)) {
       return std::nullopt;
     }

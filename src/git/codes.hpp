@@ -39,5 +39,6 @@ inline constexpr std::string_view kCheckoutFinished = "GPU0529";  // note
 inline constexpr std::string_view kCheckoutFailed = "GPU0530";
 inline constexpr std::string_view kCheckedOutElsewhere = "GPU0531";
 inline constexpr std::string_view kBranchInWork = "GPU0532";
+inline constexpr std::string_view kPartialClone = "GPU0533";
 
 }  // namespace gpuctl::git

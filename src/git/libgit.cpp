@@ -44,6 +44,27 @@ bool is_write_refusal(std::string_view text) {
   return false;
 }
 
+struct FreeNames {
+  void operator()(git_strarray* names) const { git_strarray_dispose(names); }
+};
+
+// The remote that objects which are not here have been left at; "" when there is none.
+std::string promisor_of(git_repository* repository) {
+  git_strarray names{};
+  if (git_remote_list(&names, repository) != 0) return "";
+  const std::unique_ptr<git_strarray, FreeNames> owner(&names);
+  Owned<git_config> config;
+  if (git_repository_config(Receive(config), repository) != 0) return "";
+  for (std::size_t i = 0; i < names.count; ++i) {
+    const std::string setting = "remote." + std::string(names.strings[i]) + ".promisor";
+    int promisor = 0;
+    if (git_config_get_bool(&promisor, config.get(), setting.c_str()) == 0 && promisor != 0) {
+      return names.strings[i];
+    }
+  }
+  return "";
+}
+
 }  // namespace
 
 void ensure_library() {
@@ -77,6 +98,24 @@ diag::Diagnostic& report(int result, std::string_view code, std::string message,
   if (!text.empty()) diagnostic.note(text);
   if (!help.empty()) diagnostic.suggest(help);
   return diagnostic;
+}
+
+void report_unread(git_repository* repository, int result, std::string message, diag::Sink& sink) {
+  diag::Diagnostic& error = report(result, kDamaged, std::move(message), sink);
+  const std::string remote = result == GIT_ENOTFOUND ? promisor_of(repository) : std::string();
+  if (remote.empty()) {
+    error.suggest("check the repository with `git fsck`");
+    return;
+  }
+  const char* work_tree = git_repository_workdir(repository);
+  const std::string place = work_tree == nullptr ? git_repository_path(repository) : work_tree;
+  error.code = kPartialClone;
+  error.notes.clear();
+  error.note("the repository is a partial clone, which lacks objects of `" + remote +
+             "` until git fetches them one by one; gpuctl does not");
+  error.suggest("fetch all of them once: `git -C " + place + " fetch --refetch --no-filter " +
+                remote + "` (git 2.36)");
+  error.suggest("or give gpuctl the address of the repository it was cloned from");
 }
 
 std::string hex(const git_oid& id) {

@@ -59,6 +59,10 @@ bool is_owner_refusal(int result);
 /// a foreign owner, a full disk or a missing permission get their own code whatever `code` is.
 diag::Diagnostic& report(int result, std::string_view code, std::string message, diag::Sink& sink);
 
+/// report() for an object of `repository` that cannot be read: damage (GPU0505), unless the
+/// repository is a partial clone and never had it (GPU0533).
+void report_unread(git_repository* repository, int result, std::string message, diag::Sink& sink);
+
 /// 40 lower-case hexadecimal digits.
 std::string hex(const git_oid& id);
 

@@ -20,8 +20,16 @@ std::string variable(const std::string& name) {
   return value == nullptr ? "" : value;
 }
 
+bool is_hex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 bool is_id(std::string_view text) {
-  return text.size() == 40 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+  return text.size() == 40 && is_hex(text);
+}
+
+bool is_sha256_id(std::string_view text) {
+  return text.size() == 64 && is_hex(text);
 }
 
 // What may carry the exchange: nothing that runs programs, and what the user allows of the rest.
@@ -147,7 +155,14 @@ std::optional<Remote::Refs> Remote::list_refs(const std::vector<std::string>& ar
   Refs refs;
   for (const std::string_view line : base::split(ended.output, '\n')) {
     const std::size_t tab = line.find('\t');
-    if (tab != std::string_view::npos) refs.emplace_back(line.substr(tab + 1), line.substr(0, tab));
+    if (tab == std::string_view::npos) continue;
+    refs.emplace_back(line.substr(tab + 1), line.substr(0, tab));
+    if (!is_sha256_id(refs.back().second)) continue;
+    sink.error(kUnsupportedRepository, diag::kNoOrigin,
+               "`" + address_.shown + "` has the object format `sha256`")
+        .expect("`sha1`")
+        .suggest("use a repository with the object format `sha1`");
+    return std::nullopt;
   }
   return refs;
 }
@@ -234,7 +249,8 @@ std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at
            "--no-write-fetch-head", "--refmap=", "--", address_.url, "+" + from + ":" + own});
   if (!ended.good()) {
     report_trouble(ended, "fetch from", address_, timeout_, sink);
-    cache_at_fault = ended.how == base::Ended::How::exited && code_of(ended.errors).empty();
+    cache_at_fault = ended.how == base::Ended::How::exited && code_of(ended.errors).empty() &&
+                     !cannot_write_here(ended.errors);
     return std::nullopt;
   }
   if (!cache_.reopen(sink)) return std::nullopt;

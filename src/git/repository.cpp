@@ -59,7 +59,7 @@ std::optional<std::string> read_blob(git_repository* repository, git_tree* tree,
   Owned<git_blob> blob;
   if (code == 0) code = git_blob_lookup(Receive(blob), repository, git_tree_entry_id(entry.get()));
   if (code != 0) {
-    report(code, kDamaged, "cannot read `" + path + "` from the branch", sink);
+    report_unread(repository, code, "cannot read `" + path + "` from the branch", sink);
     return std::nullopt;
   }
   return std::string(static_cast<const char*>(git_blob_rawcontent(blob.get())),
@@ -74,8 +74,7 @@ Owned<git_commit> commit_of(git_repository* repository, const std::string& id, d
   Owned<git_commit> commit;
   if (code == 0) code = git_commit_lookup(Receive(commit), repository, &oid);
   if (code != 0) {
-    report(code, kDamaged, "cannot read the commit `" + id + "`", sink)
-        .suggest("check the repository with `git fsck`");
+    report_unread(repository, code, "cannot read the commit `" + id + "`", sink);
   }
   return commit;
 }
@@ -86,8 +85,7 @@ Owned<git_tree> tree_of(git_repository* repository, const std::string& commit, d
   Owned<git_tree> tree;
   const int code = git_commit_tree(Receive(tree), found.get());
   if (code != 0) {
-    report(code, kDamaged, "cannot read the tree of the commit `" + commit + "`", sink)
-        .suggest("check the repository with `git fsck`");
+    report_unread(repository, code, "cannot read the tree of the commit `" + commit + "`", sink);
   }
   return tree;
 }
@@ -319,7 +317,8 @@ std::vector<std::string> Repository::tree_ids(const std::string& commit,
     const int code = git_tree_entry_bypath(Receive(entry), tree.get(), directory.c_str());
     if (is_absent(code)) continue;
     if (code != 0) {
-      report(code, kDamaged, "cannot read the directory `" + directory + "` of the branch", sink);
+      report_unread(state_->handle.get(), code,
+                    "cannot read the directory `" + directory + "` of the branch", sink);
     } else if (git_tree_entry_type(entry.get()) == GIT_OBJECT_TREE) {
       ids[i] = hex(*git_tree_entry_id(entry.get()));
     }
@@ -341,8 +340,8 @@ std::map<std::string, std::string> Repository::list(const std::string& commit,
                          ? git_tree_lookup(Receive(tree), repository, &id)
                          : GIT_EINVALID;
     if (code != 0) {
-      report(code, kDamaged, "cannot read the directory `" + path + "` of the branch", sink)
-          .suggest("check the repository with `git fsck`");
+      report_unread(repository, code, "cannot read the directory `" + path + "` of the branch",
+                    sink);
       return false;
     }
     levels.push_back({std::move(tree), path, 0});

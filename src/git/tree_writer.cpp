@@ -41,7 +41,8 @@ class TreeWriter {
                  std::optional<git_oid>& id) {
     Owned<git_treebuilder> builder;
     if (const int code = git_treebuilder_new(Receive(builder), repository_, old_tree); code != 0) {
-      report(code, kDamaged, "cannot read the directory `" + path + "` of the branch", sink_);
+      report_unread(repository_, code, "cannot read the directory `" + path + "` of the branch",
+                    sink_);
       return false;
     }
     for (const auto& [name, child] : node.children) {
@@ -86,7 +87,8 @@ class TreeWriter {
         const int code =
             git_tree_lookup(Receive(old_directory), repository_, git_tree_entry_id(old));
         if (code != 0) {
-          report(code, kDamaged, "cannot read the directory `" + path + "` of the branch", sink_);
+          report_unread(repository_, code, "cannot read the directory `" + path + "` of the branch",
+                        sink_);
           return false;
         }
       }

@@ -47,6 +47,7 @@ constexpr std::array kKnown = {
     Known{"kex_exchange_identification", kUnreachable},
     Known{"certificate", kCertificate},
     Known{"mismatched algorithms", kUnsupportedRepository},
+    Known{"does not support this repository's hash algorithm", kUnsupportedRepository},
     Known{"detected dubious ownership", kForeignOwner},
     Known{"protected branch", kProtectedBranch},
     Known{"permission denied (", kNotAllowed},
@@ -73,6 +74,8 @@ constexpr std::array kKnown = {
     Known{"could not be found or you don't have permission", kRemoteNotFound},
     Known{"requested repository does not exist", kRemoteNotFound},
 };
+
+constexpr std::string_view kPushing = "push to";
 
 struct Advice {
   std::string_view code;
@@ -102,6 +105,9 @@ constexpr std::array kAdvice = {
     Advice{kUnsupportedRepository, "use a repository with the object format `sha1`"},
     Advice{kForeignOwner, "if you trust it: `git config --global --add safe.directory PATH`"},
     Advice{kGitProgram, "install git 2.31 or newer with https, and ssh (openssh-client)"},
+    Advice{kCacheUnusable,
+           "make room below XDG_CACHE_HOME (by default ~/.cache), set it to another directory of "
+           "yours, or raise the limit on the size of files (`ulimit -f`)"},
     Advice{kProtectedBranch, "give `--branch NAME` and open a pull request from that branch"},
     Advice{kPushRefused,
            "the server decides this: change what it objects to, or ask whoever runs it"},
@@ -117,6 +123,7 @@ std::string_view title_of(std::string_view code) {
   if (code == kUnsupportedRepository) return "the repository has another object format";
   if (code == kForeignOwner) return "the repository belongs to another user";
   if (code == kProtectedBranch) return "the branch is protected";
+  if (code == kCacheUnusable) return "the local copy of the repository cannot be written";
   return "";
 }
 
@@ -173,6 +180,17 @@ std::string_view code_of(std::string_view errors) {
   return "";
 }
 
+bool cannot_write_here(std::string_view errors) {
+  for (const std::string_view line : base::split(errors, '\n')) {
+    if (line.find("remote") != std::string_view::npos) continue;
+    for (const char* words : {"No space left on device", "Disk quota exceeded", "File too large",
+                              "Read-only file system"}) {
+      if (holds(line, words)) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> words_of(std::string_view errors, bool of_server) {
   constexpr std::string_view kPrefix = "remote: ";
   std::vector<std::string> lines;
@@ -217,7 +235,8 @@ void report_trouble(const base::Ended& ended, std::string_view doing, const Addr
     advise(kGitProgram, error);
     return;
   }
-  const std::string_view found = code_of(ended.errors);
+  const bool full = doing != kPushing && cannot_write_here(ended.errors);
+  const std::string_view found = full ? kCacheUnusable : code_of(ended.errors);
   const std::string_view code = found.empty() ? kTransport : found;
   const std::string_view title = title_of(code);
   diag::Diagnostic& error =

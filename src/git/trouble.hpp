@@ -15,6 +15,10 @@ namespace gpuctl::git {
 /// The code for a failure that git words like this (LC_ALL=C); "" when it is none of those known.
 std::string_view code_of(std::string_view errors);
 
+/// True when git could not write to our own disk. What a server says of its own (`remote: ...`)
+/// does not count.
+bool cannot_write_here(std::string_view errors);
+
 /// Adds the error for a git program that has not done what it was started for. `doing` completes
 /// "cannot ... `ADDRESS`"; `timeout` is what the user gave the run.
 void report_trouble(const base::Ended& ended, std::string_view doing, const Address& address,

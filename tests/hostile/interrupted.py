@@ -55,7 +55,10 @@ class Repository:
         self.old = self.tip()
         scene.accepted("unharmed", *WORDS)
         self.new = self.tip()
-        self.calls = self.count()
+        self.calls = self.first(lambda at: not self.run_to(at, signal.SIGKILL)[1], 4096) - 1
+        # The first call that comes when the branch has moved.
+        self.moved = self.first(lambda at: self.run_to(at, signal.SIGKILL) and
+                                self.tip() == self.new, self.calls)
 
     @staticmethod
     def copy(source, target):
@@ -80,17 +83,26 @@ class Repository:
                                            "FAIL_MARK": str(mark)})
         return done, mark.exists()
 
-    def count(self):
-        """How many calls the run makes, by bisection."""
-        low, high = 0, 4096  # the last known to be reached, the first known not to be
+    def first(self, holds, high):
+        """The first call at which it holds, which it does at `high`, by bisection."""
+        low = 0
         while high - low > 1:
             at = (low + high) // 2
             self.restore()
-            if self.run_to(at, signal.SIGKILL)[1]:
-                low = at
-            else:
+            if holds(at):
                 high = at
-        return low
+            else:
+                low = at
+        return high
+
+    def points(self, wanted, part):
+        """Calls to stop at: half of them before the branch moves, half after, evenly spread, and of
+        these a part; 0 is all."""
+        chosen = []
+        for begin, end in ((1, self.moved), (self.moved, self.calls + 1)):
+            count = min(wanted // 2 or end - begin, end - begin)
+            chosen += [begin + number * (end - begin) // count for number in range(count)]
+        return chosen[part::PARTS]
 
     def leftovers(self):
         """What no finished run leaves."""
@@ -100,16 +112,10 @@ class Repository:
                 or path.name.endswith(".lock") and path.name != "gpuctl.lock"]
 
 
-def points(calls, wanted, part, parts):
-    """`wanted` of 1...calls, evenly spread, and of these every `parts`-th."""
-    wanted = min(wanted or calls, calls)
-    return [1 + number * calls // wanted for number in range(wanted)][part::parts]
-
-
 def check_killed(scene, kind, wanted, part):
     repository = Repository(scene, kind)
     reported = behind = 0
-    for at in points(repository.calls, wanted, part, PARTS):
+    for at in repository.points(wanted, part):
         repository.restore()
         done, _ = repository.run_to(at, signal.SIGKILL)
         what = f"{kind}, killed before call {at}"
@@ -143,7 +149,7 @@ def check_killed(scene, kind, wanted, part):
 
 def check_told(scene, kind, number, wanted, part):
     repository = Repository(scene, kind)
-    for at in points(repository.calls, wanted, part, PARTS):
+    for at in repository.points(wanted, part):
         repository.restore()
         done, _ = repository.run_to(at, number)
         what = f"{kind}, {number.name} before call {at}"
@@ -164,14 +170,8 @@ def check_told(scene, kind, number, wanted, part):
 def behind(scene, kind="change"):
     """A repository whose branch has moved, and whose work tree has not."""
     repository = Repository(scene, kind)
-    low, high = 0, repository.calls + 1  # the last that comes before the move, the first after it
-    while high - low > 1:
-        at = (low + high) // 2
-        repository.restore()
-        repository.run_to(at, signal.SIGKILL)
-        low, high = (at, high) if repository.tip() == repository.old else (low, at)
     repository.restore()
-    repository.run_to(high, signal.SIGKILL)
+    repository.run_to(repository.moved, signal.SIGKILL)
     scene.check(repository.tip() == repository.new and repository.status(), "not behind")
     return repository
 
@@ -291,8 +291,10 @@ def main():
         shim = build_shim(pathlib.Path(tools))
         if shim is None:
             skip("interrupted runs", "no C compiler for the library that stops them")
+        # One that waits for a lock comes first; the others fill the time.
+        chosen.sort(key=lambda case: "committing" not in case[0])
         jobs = [(*case, gpuctl, pathlib.Path(folder), shim) for case in chosen]
-        run_all(run_case, jobs, os.cpu_count() or 1, tally)
+        run_all(run_case, jobs, 1 + (os.cpu_count() or 1), tally)
     tally.close()
 
 

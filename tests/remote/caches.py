@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -50,12 +51,31 @@ def no_place(scene, kind):
             return scene.skip("needs root", missing=False)
         (scene.cache_home / "gpuctl").mkdir(parents=True)
         os.chown(scene.cache_home / "gpuctl", 65534, 65534)
+    elif kind == "read-only":
+        # Where not even root makes a directory.
+        done = scene.apply(url, env={"XDG_CACHE_HOME": "", "HOME": "/sys/kernel"})
+        scene.refused(done, "GPU0526", kind, ["/sys/kernel/.cache", "XDG_CACHE_HOME"])
+        return scene.check("No such file" not in done.text, f"not the reason: {done.text}")
     elif kind == "nowhere":
         done = scene.apply(url, env={"XDG_CACHE_HOME": "", "HOME": ""})
         return scene.refused(done, "GPU0526", kind, ["XDG_CACHE_HOME"])
     before = sorted(os.listdir(scene.home))
     scene.refused(scene.apply(url), "GPU0526", kind, ["XDG_CACHE_HOME"])
     return scene.check(sorted(os.listdir(scene.home)) == before, "written through the link")
+
+
+def small_files(scene):
+    """A limit on the size of files (`ulimit -f`) is an error that says so, not the end by a signal."""
+    scene.fill()
+    scene.commit_elsewhere("large", "".join(f"{number}\n" for number in range(20000)))
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
+
+    done = scene.apply(f"file://{scene.fleet}", before=limit)
+    scene.refused(done, "GPU0526", "limit", ["File too large", "ulimit", "XDG_CACHE_HOME"])
+    scene.check("signal" not in done.text, f"a signal: {done.text}")
+    scene.accepted(scene.apply(f"file://{scene.fleet}"), "without the limit")
 
 
 def pack_everything(scene, cache):
@@ -190,6 +210,6 @@ def cases(_):
              "locks of a killed git", "left-overs")
     return ([(f"damaged: {kind}", damaged, kind) for kind in kinds] +
             [(f"no place: {kind}", no_place, kind)
-             for kind in ("file", "link", "of somebody else", "nowhere")] +
+             for kind in ("file", "link", "of somebody else", "read-only", "nowhere")] +
             [("private", private), ("held", held), ("removed while waiting", removed_while_waiting),
-             ("no credentials", no_credentials)])
+             ("no credentials", no_credentials), ("limit on the size of files", small_files)])

@@ -5,7 +5,7 @@ git daemon, http-backend with basic auth, sshd with git-shell, and servers that 
 several writers at once; and runs killed at random moments, of local repositories too. Whatever
 happens, the server has the old or the new commit, says so itself, and the next run goes well.
 
-    run.py [--gpuctl BIN] [--filter TEXT] [--kills N] [--list]
+    run.py [--gpuctl BIN] [--filter TEXT] [--kills N] [--rounds N] [--list]
 
 Without sshd (package openssh-server) the ssh cases are left out, and the run says so; with CI=true
 or GPUCTL_REQUIRE_SHARED=1 that counts as failure.
@@ -50,6 +50,8 @@ def main():
     parser.add_argument("--filter", default="", help="only cases whose name holds this text")
     parser.add_argument("--kills", type=int, default=0,
                         help="killed runs for each kind of repository (100; 20 with sanitizers)")
+    parser.add_argument("--rounds", type=int, default=2,
+                        help="runs of each of 16 writers to a local repository (2)")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     options = parser.parse_args()
     gpuctl = pathlib.Path(options.gpuctl).resolve()

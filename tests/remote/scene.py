@@ -130,11 +130,13 @@ class Scene(Checks):
 
     # Runs
 
-    def start(self, *words, env=None):
+    def start(self, *words, env=None, before=None):
+        """`before` is called in the new process, before it becomes gpuctl."""
         return subprocess.Popen([str(word) for word in (self.gpuctl, *words)],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, cwd=self.work,
-                                env={**self.env, **(env or {})}, start_new_session=True)
+                                env={**self.env, **(env or {})}, start_new_session=True,
+                                preexec_fn=before)
 
     def finish(self, child, started=None, deadline=DEADLINE_S):
         started = started or time.monotonic()
@@ -147,12 +149,12 @@ class Scene(Checks):
             self.check(False, f"no end within {deadline * self.slow} s: {done.text}")
         return done
 
-    def run(self, *words, env=None):
+    def run(self, *words, env=None, before=None):
         started = time.monotonic()
-        return self.finish(self.start(*words, env=env), started)
+        return self.finish(self.start(*words, env=env, before=before), started)
 
-    def apply(self, url, *words, env=None, name="lab"):
-        return self.run("apply", f"{name}.yaml", "--repo", url, *words, env=env)
+    def apply(self, url, *words, env=None, name="lab", before=None):
+        return self.run("apply", f"{name}.yaml", "--repo", url, *words, env=env, before=before)
 
     def git(self, *words, at="", good=True):
         where = [] if at is None else ["-C", str(at or self.fleet)]

@@ -229,6 +229,19 @@ def untrusted_certificate(scene):
     return scene.check(not server.seen, "something was sent")
 
 
+def object_format(scene, kind):
+    """A server with SHA-256: nothing was sent, and the run says so."""
+    scene.blueprint()
+    scene.git("init", "-q", "--bare", "--object-format=sha256", "-b", "main", scene.fleet, at=None)
+    if kind == "filled":
+        tree = scene.git("mktree").strip()
+        scene.git("update-ref", "refs/heads/main",
+                  scene.git("commit-tree", "-m", "first", tree).strip())
+    done = scene.apply(servers.daemon(scene))
+    scene.refused(done, "GPU0503", kind, ["object format", "sha1", *(["sha256"] if kind == "filled" else [])])
+    scene.check("not known" not in done.text, f"{kind}: {done.text}")
+
+
 def host_key(scene, kind):
     scene.fill()
     ssh = secure(scene)
@@ -316,5 +329,6 @@ def cases(_):
              for kind in ("absent", "wrong", "user in the address")]
     rows += [(f"ssh: {kind}", host_key, kind)
              for kind in ("unknown", "changed", "wrong client key", "own ssh command", "batch mode")]
+    rows += [(f"object format, {kind}", object_format, kind) for kind in ("empty", "filled")]
     rows += [(f"git program {kind}", no_git, kind) for kind in ("absent", "too old")]
     return rows

@@ -63,6 +63,38 @@ def many_writers(scene, kind):
     scene.sound(kind)
 
 
+def local_writers(scene, kind, rounds):
+    """Sixteen writers to one repository on this machine, each with a cluster of its own: nobody has
+    to call again (at least 99 of 100), and nothing is lost."""
+    writers = 16
+    scene.fill()
+    repo = scene.fleet
+    if kind == "with a work tree":
+        repo = scene.folder / "local"
+        scene.git("clone", "-q", scene.fleet, repo, at=None)
+
+    def job(number):
+        name = f"lab-{number}"
+        return [(("apply", f"{name}.yaml", "--repo", repo),
+                 lambda count=count: scene.blueprint(name=name, replicas=count), None)
+                for count in range(1, rounds + 1)]
+
+    results = [done for row in at_once(scene, [job(number) for number in range(writers)])
+               for done in row]
+    late = [done for done in results if done.code]
+    scene.check(len(late) * 100 <= len(results), f"{len(late)} of {len(results)} failed: "
+                                                 f"{late[0].text if late else ''}")
+    scene.check(scene.git("rev-list", "--count", "main", at=repo).strip() ==
+                str(len(results) - len(late) + 1), "number of commits")
+    for number in range(writers):
+        found = scene.git("grep", "-l", f"replicas: {rounds}$", "main", "--",
+                          f"clusters/prod/lab-{number}/layers/20-machines", at=repo, good=False)
+        scene.check(found or late, f"lab-{number} is not at its last commit")
+    if kind == "with a work tree":
+        scene.check(not scene.git("status", "--porcelain", at=repo), "the work tree is behind")
+    scene.sound(kind, at=repo)
+
+
 def one_machine(scene, kind):
     """Runs of one user wait for each other on the copy; nobody loses."""
     url = scene.fill()
@@ -89,5 +121,7 @@ def one_machine(scene, kind):
 def cases(options):
     return ([(f"many by {kind}", many_writers, kind) for kind in SIZES
              if kind == "git" or not options.sanitized] +
+            [(f"local, {kind}", local_writers, kind, options.rounds)
+             for kind in ("bare", "with a work tree") if not options.sanitized] +
             [(f"one machine, {kind}", one_machine, kind)
              for kind in ("one branch", "two branches")])
