@@ -63,6 +63,14 @@ std::string as_table(const catalog::Table& table) {
   return in_columns(cells);
 }
 
+yaml::Node with_source(const catalog::Table& table, const yaml::Node& row, yaml::Arena& arena) {
+  std::vector<yaml::Entry> cells(row.entries().begin(), row.entries().end());
+  for (yaml::Entry& cell : cells) {
+    if (cell.key.as_string() == "source") cell.value = arena.string(table.source_of(row));
+  }
+  return arena.map(cells, row.origin());
+}
+
 int run_catalog(const std::string& table_name, const CatalogOptions& options,
                 const GlobalOptions& global) {
   Report report(global);
@@ -83,7 +91,9 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
     if (table == nullptr || !seen.insert(table->provider).second) continue;
     tables.push_back(as_table(*table));
     headings.push_back(name);
-    for (const yaml::Entry& row : table->rows.entries()) json.push_back(row.value);
+    for (const yaml::Entry& row : table->rows.entries()) {
+      json.push_back(with_source(*table, row.value, arena));
+    }
   }
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;

@@ -43,7 +43,7 @@ struct Release {
   std::string status;
   std::string state;
   std::optional<std::int64_t> days_left;
-  yaml::Node source;
+  std::string source;
 };
 
 Release release_of(const catalog::Table& table, const yaml::Entry& row, Days date) {
@@ -58,7 +58,7 @@ Release release_of(const catalog::Table& table, const yaml::Entry& row, Days dat
   out.starts = column("starts");
   out.ends = column("ends");
   out.status = column("status");
-  out.source = row.value.get("source");
+  out.source = table.source_of(row.value);
   const std::optional<Days> starts = day_of(out.starts);
   const std::optional<Days> ends = day_of(out.ends);
   if (ends) out.days_left = (*ends - date).count();
@@ -88,7 +88,7 @@ yaml::Node as_json(const Release& release, yaml::Arena& arena) {
   set("status", release.status);
   set("state", release.state);
   if (release.days_left) row.set(arena, "daysLeft", yaml::Node::integer(*release.days_left));
-  if (release.source.is_string()) row.set(arena, "source", release.source);
+  set("source", release.source);
   return row.build(arena);
 }
 
