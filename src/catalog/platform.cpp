@@ -157,7 +157,6 @@ class Loader {
     table.display = spec.get("display");
     table.title = spec.get("title").as_string();
     table.window = spec.get("window");
-    table.sources = spec.get("sources");
     for (const yaml::Entry& column : spec.get("columns").entries()) {
       table.columns.emplace_back(column.key.as_string());
     }
@@ -277,19 +276,6 @@ class Loader {
 };
 
 }  // namespace
-
-std::string Table::source_of(const yaml::Node& row) const {
-  std::vector<std::string> addresses;
-  for (const std::string_view part : base::split(row.get("source").as_string(), ';')) {
-    const std::string_view cited = part.starts_with(' ') ? part.substr(1) : part;
-    std::vector<std::string> parts;
-    for (const yaml::Entry& entry : sources.get(cited).entries()) {
-      parts.emplace_back(entry.value.as_string());
-    }
-    addresses.push_back(parts.empty() ? std::string(cited) : base::join(parts, ", "));
-  }
-  return base::join(addresses, "; ");
-}
 
 const KindFacts* Platform::kind(std::string_view api_version, std::string_view kind_name) const {
   for (const KindFacts& row : kinds) {

@@ -22,12 +22,7 @@ struct Table {
   yaml::Node display;                // names of the columns that a listing shows, or null
   std::string title;                 // "machine types", as a heading has it
   yaml::Node window;                 // {starts, ends, status}: columns of support dates, or null
-  yaml::Node sources;                // short names of sources -> addresses, or null
   yaml::Node rows;                   // map: key column -> row
-
-  /// Where a row comes from: its `source`, names of `sources` ("a; b") replaced by their addresses.
-  /// Empty when the row has none.
-  [[nodiscard]] std::string source_of(const yaml::Node& row) const;
 };
 
 /// What a kind of Kubernetes object needs around it (a row of kinds.yaml).

@@ -46,7 +46,8 @@ struct Release {
   std::string source;
 };
 
-Release release_of(const catalog::Table& table, const yaml::Entry& row, Days date) {
+Release release_of(const catalog::Table& table, const catalog::Addresses& addresses,
+                   const yaml::Entry& row, Days date) {
   const auto column = [&](const char* name) {
     const yaml::Node wanted = table.window.get(name);
     return wanted.is_string() ? std::string(row.value.get(wanted.as_string()).as_string())
@@ -58,7 +59,7 @@ Release release_of(const catalog::Table& table, const yaml::Entry& row, Days dat
   out.starts = column("starts");
   out.ends = column("ends");
   out.status = column("status");
-  out.source = table.source_of(row.value);
+  out.source = addresses.source_of(row.value);
   const std::optional<Days> starts = day_of(out.starts);
   const std::optional<Days> ends = day_of(out.ends);
   if (ends) out.days_left = (*ends - date).count();
@@ -117,8 +118,9 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
     for (const catalog::Table& table : platform->tables) {
       if (!table.window.is_map() || !seen.insert(table.provider + "/" + table.name).second)
         continue;
+      const catalog::Addresses addresses(knowledge.library(), table);
       for (const yaml::Entry& row : table.rows.entries()) {
-        const Release release = release_of(table, row, *date);
+        const Release release = release_of(table, addresses, row, *date);
         lines.push_back(
             {release.product, release.name, release.starts, release.ends, release.state});
         json.push_back(as_json(release, arena));
