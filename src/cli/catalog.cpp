@@ -3,6 +3,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "catalog/addresses.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "yaml/emit.hpp"
@@ -63,6 +64,15 @@ std::string as_table(const catalog::Table& table) {
   return in_columns(cells);
 }
 
+yaml::Node with_address(const yaml::Node& row, const catalog::Addresses& addresses,
+                        yaml::Arena& arena) {
+  std::vector<yaml::Entry> cells(row.entries().begin(), row.entries().end());
+  for (yaml::Entry& cell : cells) {
+    if (cell.key.as_string() == "source") cell.value = arena.string(addresses.source_of(row));
+  }
+  return arena.map(cells, row.origin());
+}
+
 int run_catalog(const std::string& table_name, const CatalogOptions& options,
                 const GlobalOptions& global) {
   Report report(global);
@@ -83,7 +93,10 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
     if (table == nullptr || !seen.insert(table->provider).second) continue;
     tables.push_back(as_table(*table));
     headings.push_back(name);
-    for (const yaml::Entry& row : table->rows.entries()) json.push_back(row.value);
+    const catalog::Addresses addresses(knowledge.library(), *table);
+    for (const yaml::Entry& row : table->rows.entries()) {
+      json.push_back(with_address(row.value, addresses, arena));
+    }
   }
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;

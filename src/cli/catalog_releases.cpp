@@ -43,10 +43,11 @@ struct Release {
   std::string status;
   std::string state;
   std::optional<std::int64_t> days_left;
-  yaml::Node source;
+  std::string source;
 };
 
-Release release_of(const catalog::Table& table, const yaml::Entry& row, Days date) {
+Release release_of(const catalog::Table& table, const catalog::Addresses& addresses,
+                   const yaml::Entry& row, Days date) {
   const auto column = [&](const char* name) {
     const yaml::Node wanted = table.window.get(name);
     return wanted.is_string() ? std::string(row.value.get(wanted.as_string()).as_string())
@@ -58,7 +59,7 @@ Release release_of(const catalog::Table& table, const yaml::Entry& row, Days dat
   out.starts = column("starts");
   out.ends = column("ends");
   out.status = column("status");
-  out.source = row.value.get("source");
+  out.source = addresses.source_of(row.value);
   const std::optional<Days> starts = day_of(out.starts);
   const std::optional<Days> ends = day_of(out.ends);
   if (ends) out.days_left = (*ends - date).count();
@@ -88,7 +89,7 @@ yaml::Node as_json(const Release& release, yaml::Arena& arena) {
   set("status", release.status);
   set("state", release.state);
   if (release.days_left) row.set(arena, "daysLeft", yaml::Node::integer(*release.days_left));
-  if (release.source.is_string()) row.set(arena, "source", release.source);
+  set("source", release.source);
   return row.build(arena);
 }
 
@@ -117,8 +118,9 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
     for (const catalog::Table& table : platform->tables) {
       if (!table.window.is_map() || !seen.insert(table.provider + "/" + table.name).second)
         continue;
+      const catalog::Addresses addresses(knowledge.library(), table);
       for (const yaml::Entry& row : table.rows.entries()) {
-        const Release release = release_of(table, row, *date);
+        const Release release = release_of(table, addresses, row, *date);
         lines.push_back(
             {release.product, release.name, release.starts, release.ends, release.state});
         json.push_back(as_json(release, arena));
