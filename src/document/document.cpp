@@ -1,6 +1,9 @@
 #include "document/document.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
@@ -8,7 +11,6 @@
 #include "document/decode.hpp"
 #include "document/release.hpp"
 #include "document/secrets.hpp"
-#include "schema/codes.hpp"
 #include "yaml/path.hpp"
 
 namespace gpuctl::document {
@@ -38,6 +40,52 @@ Node without_default_origins(const Node& schema, yaml::Arena& arena) {
     entries.push_back({entry.key, value});
   }
   return arena.map(entries, schema.origin());
+}
+
+// Values that nobody wrote get an origin of their own, which leads to the nearest value around them
+// that somebody did. What stands at the top has none around it.
+class Lending {
+ public:
+  explicit Lending(yaml::Arena& arena) : arena_(arena) {}
+
+  Node lend(const Node& node, diag::Origin around) {
+    const bool written = node.origin() != diag::kNoOrigin;
+    const diag::Origin near = written ? node.origin() : around;
+    Node out = node;
+    if (node.is_map()) {
+      std::vector<yaml::Entry> entries(node.entries().begin(), node.entries().end());
+      for (yaml::Entry& entry : entries) {
+        entry.value = lend(entry.value, near);
+      }
+      out = arena_.map(entries, node.origin());
+    } else if (node.is_list()) {
+      std::vector<Node> items(node.items().begin(), node.items().end());
+      for (Node& item : items) item = lend(item, near);
+      out = arena_.list(items, node.origin());
+    }
+    if (written || around == diag::kNoOrigin) return out;
+    lent.emplace(--next_, around);
+    return out.with_origin(next_);
+  }
+
+  std::map<diag::Origin, diag::Origin> lent;
+
+ private:
+  yaml::Arena& arena_;
+  diag::Origin next_ = std::numeric_limits<diag::Origin>::max();  // far from spans and marks
+};
+
+// What a conversion makes of a value stands where that stood, part by part.
+Node in_place_of(const Node& old, const Node& made, yaml::Arena& arena) {
+  Node out = made;
+  if (made.is_list() && old.is_list()) {
+    std::vector<Node> items(made.items().begin(), made.items().end());
+    for (std::size_t i = 0; i < std::min(items.size(), old.size()); ++i) {
+      items[i] = in_place_of(old.items()[i], items[i], arena);
+    }
+    out = arena.list(items, made.origin());
+  }
+  return out.origin() == diag::kNoOrigin ? out.with_origin(old.origin()) : out;
 }
 
 Node known_objects(const Context& context, yaml::Arena& arena) {
@@ -160,7 +208,13 @@ Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Valu
     }
     const cel::Outcome value = cel::evaluate(*conversion.value.get().program, values, arena);
     if (!value.ok() || !value.value.is_node()) continue;
-    document = yaml::with_value(document, conversion.path, value.value.node(), arena);
+    const Node* old = &document;
+    for (const std::string& key : conversion.path) old = old == nullptr ? nullptr : old->find(key);
+    Node made = value.value.node();
+    // What stands there and is of another kind is for the schema to refuse.
+    if (old != nullptr && !old->is_null() && old->kind() != made.kind()) continue;
+    if (old != nullptr) made = in_place_of(*old, made, arena);
+    document = yaml::with_value(document, conversion.path, made, arena);
   }
   return document;
 }
@@ -217,24 +271,41 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   schema::ValidateOptions options;
   options.exempt = context.exempt;
   options.subject = context.prefix;
+  std::set<diag::Origin> failed;
+  options.failed = &failed;
   // Of a text that cannot be read nothing more can be said.
   const bool decoded = !findings.has_errors();
   if (decoded) schema::validate(*kind.schema, tree, arena, sources, findings, options);
-  const bool readable = decoded && std::none_of(findings.all().begin(), findings.all().end(),
-                                                [](const diag::Diagnostic& finding) {
-                                                  return finding.code == schema::kWrongType;
-                                                });
   rule::Subject subject;
-  subject.values = {cel::Value(tree)};
-  subject.values.insert(subject.values.end(), others.begin(), others.end());
   subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : start_of(document);
   subject.prefix = context.prefix;
   subject.rendered = context.rendered;
   subject.faulty = findings.has_errors();
+  subject.failed = &failed;
   subject.cluster_known = !context.cluster.is_null();
   subject.observer = context.observer;
-  for (const Kind* part = &kind; readable && part != nullptr; part = part->extends) {
-    rule::check(*ready(*part).rules, subject, sources, arena, findings);
+  const auto run = [&](const Node& read) {
+    diag::Sink broken;
+    subject.values = {cel::Value(read)};
+    subject.values.insert(subject.values.end(), others.begin(), others.end());
+    for (const Kind* part = &kind; part != nullptr; part = part->extends) {
+      rule::check(*ready(*part).rules, subject, sources, arena, broken);
+    }
+    return broken;
+  };
+  if (decoded) {
+    diag::Sink broken = run(tree);
+    const bool placed = std::none_of(
+        broken.all().begin(), broken.all().end(),
+        [&](const diag::Diagnostic& one) { return one.primary.at == subject.fallback; });
+    if (!placed) {  // about what nobody wrote: say near what
+      Lending lending(arena);
+      const Node read = lending.lend(tree, diag::kNoOrigin);
+      subject.lent = &lending.lent;
+      subject.observer = nullptr;
+      broken = run(read);
+    }
+    findings.take(std::move(broken));
   }
   for (const diag::Diagnostic& finding : findings.all()) {
     if (context.rendered && finding.severity != diag::Severity::error) continue;
