@@ -1,14 +1,13 @@
 #include "document/document.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <set>
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "derive/environment.hpp"
 #include "document/decode.hpp"
+#include "document/places.hpp"
 #include "document/release.hpp"
 #include "document/secrets.hpp"
 #include "yaml/path.hpp"
@@ -40,52 +39,6 @@ Node without_default_origins(const Node& schema, yaml::Arena& arena) {
     entries.push_back({entry.key, value});
   }
   return arena.map(entries, schema.origin());
-}
-
-// Values that nobody wrote get an origin of their own, which leads to the nearest value around them
-// that somebody did. What stands at the top has none around it.
-class Lending {
- public:
-  explicit Lending(yaml::Arena& arena) : arena_(arena) {}
-
-  Node lend(const Node& node, diag::Origin around) {
-    const bool written = node.origin() != diag::kNoOrigin;
-    const diag::Origin near = written ? node.origin() : around;
-    Node out = node;
-    if (node.is_map()) {
-      std::vector<yaml::Entry> entries(node.entries().begin(), node.entries().end());
-      for (yaml::Entry& entry : entries) {
-        entry.value = lend(entry.value, near);
-      }
-      out = arena_.map(entries, node.origin());
-    } else if (node.is_list()) {
-      std::vector<Node> items(node.items().begin(), node.items().end());
-      for (Node& item : items) item = lend(item, near);
-      out = arena_.list(items, node.origin());
-    }
-    if (written || around == diag::kNoOrigin) return out;
-    lent.emplace(--next_, around);
-    return out.with_origin(next_);
-  }
-
-  std::map<diag::Origin, diag::Origin> lent;
-
- private:
-  yaml::Arena& arena_;
-  diag::Origin next_ = std::numeric_limits<diag::Origin>::max();  // far from spans and marks
-};
-
-// What a conversion makes of a value stands where that stood, part by part.
-Node in_place_of(const Node& old, const Node& made, yaml::Arena& arena) {
-  Node out = made;
-  if (made.is_list() && old.is_list()) {
-    std::vector<Node> items(made.items().begin(), made.items().end());
-    for (std::size_t i = 0; i < std::min(items.size(), old.size()); ++i) {
-      items[i] = in_place_of(old.items()[i], items[i], arena);
-    }
-    out = arena.list(items, made.origin());
-  }
-  return out.origin() == diag::kNoOrigin ? out.with_origin(old.origin()) : out;
 }
 
 Node known_objects(const Context& context, yaml::Arena& arena) {
@@ -256,34 +209,17 @@ void make_advice(diag::Diagnostic& finding) {
   finding.note("the published schema refuses it, the program that reads it does not");
 }
 
-bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
-                  yaml::Arena& arena, diag::Sink& sink) const {
-  const Kind* found = kind_of(document);
-  if (found == nullptr) return false;
-  const Kind& kind = *found;
-  diag::Sink findings;
-  Node tree = decode(kind.definition, document, sources, arena, findings, true);
-  tree = schema::drop_nulls(*kind.schema, tree, arena, findings, context.prefix);
-  const std::vector<cel::Value> others = {
-      cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
-      cel::Value(context.cluster), cel::Value(known_objects(context, arena))};
-  tree = schema::apply_defaults(*kind.schema, convert(kind, tree, others, arena), arena);
+schema::ValidateOptions Kinds::options_of(const Context& context, std::set<diag::Origin>& failed) {
   schema::ValidateOptions options;
   options.exempt = context.exempt;
   options.subject = context.prefix;
-  std::set<diag::Origin> failed;
   options.failed = &failed;
-  // Of a text that cannot be read nothing more can be said.
-  const bool decoded = !findings.has_errors();
-  if (decoded) schema::validate(*kind.schema, tree, arena, sources, findings, options);
-  rule::Subject subject;
-  subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : start_of(document);
-  subject.prefix = context.prefix;
-  subject.rendered = context.rendered;
-  subject.faulty = findings.has_errors();
-  subject.failed = &failed;
-  subject.cluster_known = !context.cluster.is_null();
-  subject.observer = context.observer;
+  return options;
+}
+
+// Runs the rules of a kind and of those that it extends on a document.
+diag::Sink Kinds::judge(const Kind& kind, const Node& tree, const std::vector<cel::Value>& others,
+                        rule::Subject subject, diag::Sources& sources, yaml::Arena& arena) const {
   const auto run = [&](const Node& read) {
     diag::Sink broken;
     subject.values = {cel::Value(read)};
@@ -293,24 +229,51 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
     }
     return broken;
   };
-  if (decoded) {
-    diag::Sink broken = run(tree);
-    const bool placed = std::none_of(
-        broken.all().begin(), broken.all().end(),
-        [&](const diag::Diagnostic& one) { return one.primary.at == subject.fallback; });
-    if (!placed) {  // about what nobody wrote: say near what
-      Lending lending(arena);
-      const Node read = lending.lend(tree, diag::kNoOrigin);
-      subject.lent = &lending.lent;
-      subject.observer = nullptr;
-      broken = run(read);
-    }
-    findings.take(std::move(broken));
+  diag::Sink broken = run(tree);
+  const bool placed =
+      std::none_of(broken.all().begin(), broken.all().end(),
+                   [&](const diag::Diagnostic& one) { return one.primary.at == subject.fallback; });
+  if (placed) return broken;
+  // About what nobody wrote: say near what.
+  const Lent lent = lend_places(tree, arena);
+  subject.lent = &lent.around;
+  subject.observer = nullptr;
+  return run(lent.tree);
+}
+
+bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
+                  yaml::Arena& arena, diag::Sink& sink) const {
+  const Kind* found = kind_of(document);
+  if (found == nullptr) return false;
+  const Kind& kind = *found;
+  diag::Sink findings;
+  const Node written = schema::drop_nulls(
+      *kind.schema, decode(kind.definition, document, sources, arena, findings, true), arena,
+      findings, context.prefix);
+  const std::vector<cel::Value> others = {
+      cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
+      cel::Value(context.cluster), cel::Value(known_objects(context, arena))};
+  const Node tree =
+      schema::apply_defaults(*kind.schema, convert(kind, written, others, arena), arena);
+  rule::Subject subject;
+  subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : start_of(document);
+  subject.prefix = context.prefix;
+  subject.rendered = context.rendered;
+  subject.cluster_known = !context.cluster.is_null();
+  subject.observer = context.observer;
+  // Of a text that cannot be read nothing more can be said.
+  if (!findings.has_errors()) {
+    std::set<diag::Origin> failed;
+    schema::validate(*kind.schema, tree, arena, sources, findings, options_of(context, failed));
+    subject.faulty = findings.has_errors();
+    subject.failed = &failed;
+    findings.take(judge(kind, tree, others, subject, sources, arena));
   }
   for (const diag::Diagnostic& finding : findings.all()) {
     if (context.rendered && finding.severity != diag::Severity::error) continue;
     diag::Diagnostic& added = sink.add(finding);
     if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
+    added.path = written_path(written, added.path, added.primary.at);
   }
   return true;
 }

@@ -228,7 +228,7 @@ class Checker {
       if (!item.is_node() || !known(item.node().origin()) || lent(item.node().origin())) continue;
       return {item.node().origin(), &item.node()};
     }
-    if (blueprint_ != nullptr) return {subject_.fallback};
+    if (subject_.lent == nullptr) return {subject_.fallback};
     if (const diag::Origin partner = compared_with(rule); known(partner)) {
       return {partner, nullptr, lent(own)};
     }
