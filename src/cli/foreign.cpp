@@ -79,7 +79,7 @@ class Checker {
     const std::string_view version = document.get("apiVersion").as_string();
     const std::set<std::string> versions =
         knowledge_.versions_of(document.get("kind").as_string(), base::split(version, '/').front());
-    if (!versions.empty()) {
+    if (!versions.empty() && !versions.contains(std::string(version))) {
       diag::Diagnostic& unknown =
           sink_.error(document::kNoVersion, document.get("apiVersion").origin(),
                       "`" + std::string(document.get("kind").as_string()) + "` has no version `" +

@@ -49,7 +49,7 @@ class Checker {
   struct Spot {
     diag::Origin at = diag::kNoOrigin;
     const yaml::Node* node = nullptr;  // that stands there; nullptr when it is only near
-    bool stands_in = false;            // for a value that nobody wrote: a default
+    const char* stands_in = nullptr;   // what to say when it is about a value that nobody wrote
   };
 
   bool wanted(const Rule& rule) const {
@@ -140,7 +140,7 @@ class Checker {
     broken.primary.at = spot.at;
     broken.path = path_of(spot, rule);
     std::string label = text("label", rule).value_or("");
-    if (spot.stands_in) label += label.empty() ? "(default)" : " (default)";
+    if (spot.stands_in) label += std::string(label.empty() ? "" : " ") + spot.stands_in;
     broken.label(std::move(label));
     broken.expect(text("expected", rule).value_or(""));
     if (std::string help = text("help", rule).value_or(""); !help.empty()) {
@@ -230,13 +230,13 @@ class Checker {
     }
     if (subject_.lent == nullptr) return {subject_.fallback};
     if (const diag::Origin partner = compared_with(rule); known(partner)) {
-      return {partner, nullptr, lent(own)};
+      return {partner, nullptr, lent(own) ? "(the other value is a default)" : nullptr};
     }
-    if (lent(own)) return {subject_.lent->at(own), nullptr, true};
+    if (lent(own)) return {subject_.lent->at(own), nullptr, "(default)"};
     if (const diag::Origin above = nearest(cel::source(*at.program), rule); known(above)) {
       return {above};
     }
-    return {subject_.fallback, nullptr, there && !known(own)};
+    return {subject_.fallback};
   }
 
   // The first scalar of the document that the check looks at, or else the condition.

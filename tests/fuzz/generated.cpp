@@ -18,6 +18,7 @@
 #include "diag/print.hpp"
 #include "schema/schema.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/path.hpp"
 #include "yaml/read.hpp"
 
 namespace {
