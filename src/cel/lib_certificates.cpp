@@ -173,8 +173,23 @@ std::optional<std::int64_t> key_bits(std::string_view type, std::string_view blo
   return std::nullopt;
 }
 
+/// What stands behind the options that may begin a line: `from="10.0.0.0/8",no-pty ssh-rsa AAAA`.
+/// Blanks in quotes belong to the options.
+std::string_view behind_options(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) quoted = !quoted;
+    if (!quoted && (text[i] == ' ' || text[i] == '\t')) return text.substr(i);
+  }
+  return {};
+}
+
+bool is_key_type(std::string_view word) {
+  return word.starts_with("ssh-") || word.starts_with("ecdsa-") || word.starts_with("sk-");
+}
+
 Outcome public_key(Arguments args, CallContext& context) {
-  const std::string_view text = args[0].node().as_string();
+  std::string_view text = args[0].node().as_string();
   if (!context.charge(1 + text.size() / 8)) return exhausted();
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
   std::size_t at = 0;
@@ -184,7 +199,15 @@ Outcome public_key(Arguments args, CallContext& context) {
     while (at < text.size() && !is_blank(text[at])) ++at;
     return text.substr(begin, at - begin);
   };
-  const std::string_view type = word();
+  std::string_view type = word();
+  if (!is_key_type(type)) {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    if (const std::string_view rest = behind_options(text); !rest.empty()) {
+      text = rest;
+      at = 0;
+      type = word();
+    }
+  }
   const auto blob = base64_decode(word());
   std::string_view comment = text.substr(std::min(at, text.size()));
   while (!comment.empty() && is_blank(comment.front())) comment.remove_prefix(1);

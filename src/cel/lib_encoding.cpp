@@ -156,6 +156,9 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
 
 Outcome parse_json(std::string_view text, CallContext& context) {
   if (!context.charge(text.size() / 8)) return exhausted();
+  if (text.starts_with("\xEF\xBB\xBF")) {
+    return fail("the text is no acceptable JSON: it starts with a byte order mark");
+  }
   JsonReader reader(context);
   bool good = false;
   try {

@@ -1,7 +1,9 @@
 #include "cli/foreign.hpp"
 
 #include <algorithm>
+#include <set>
 
+#include "base/text.hpp"
 #include "document/codes.hpp"
 #include "document/match.hpp"
 #include "document/secrets.hpp"
@@ -64,6 +66,29 @@ class Checker {
     known = check_published(document, published, advice, findings) || known;
     sink_.take(std::move(findings));
     if (known || !name.empty()) return;
+    if (!is_object(document)) {
+      const bool no_kind = !document.get("kind").is_string();
+      sink_
+          .error(document::kNoKind, document::start_of(document),
+                 std::string("a document without `") + (no_kind ? "kind" : "apiVersion") + "`")
+          .label("nobody can know what it is")
+          .expect("`apiVersion` and `kind`")
+          .suggest("add them, or keep it in a file of its own if it is no Kubernetes object");
+      return;
+    }
+    const std::string_view version = document.get("apiVersion").as_string();
+    const std::set<std::string> versions =
+        knowledge_.versions_of(document.get("kind").as_string(), base::split(version, '/').front());
+    if (!versions.empty() && !versions.contains(std::string(version))) {
+      diag::Diagnostic& unknown =
+          sink_.error(document::kNoVersion, document.get("apiVersion").origin(),
+                      "`" + std::string(document.get("kind").as_string()) + "` has no version `" +
+                          std::string(version) + "`");
+      unknown.path = "apiVersion";
+      unknown.label("not known")
+          .expect(base::join(std::vector<std::string>(versions.begin(), versions.end()), " or "));
+      return;
+    }
     sink_
         .note(document::kNotChecked, document::start_of(document),
               "`" + std::string(document.get("kind").as_string()) + "` of `" +

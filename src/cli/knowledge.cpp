@@ -197,6 +197,23 @@ std::string Knowledge::platform_for(const yaml::Node& document) {
   return best.empty() ? std::string() : best.front();
 }
 
+std::set<std::string> Knowledge::versions_of(std::string_view kind, std::string_view group) {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
+  load_document_kinds();
+  std::set<std::string> versions;
+  for (const auto& [name, kinds] : document_kinds_) {
+    for (const catalog::DocumentKind& known : kinds) {
+      for (const yaml::Node& alternative : known.matches) {
+        const yaml::Node where = alternative.get("where");
+        const std::string_view version = where.get("apiVersion").as_string();
+        if (where.get("kind").as_string() != kind) continue;
+        if (base::split(version, '/').front() == group) versions.emplace(version);
+      }
+    }
+  }
+  return versions;
+}
+
 const std::vector<std::string>& Knowledge::secret_fields() {
   const std::lock_guard<std::mutex> guard(one_at_a_time_);
   load_document_kinds();

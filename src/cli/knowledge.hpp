@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class Knowledge {
   std::vector<std::string> platforms_for(const yaml::Node& document);
   /// The first of them, or empty.
   std::string platform_for(const yaml::Node& document);
+  /// The apiVersions of this group in which a kind is known; empty when it is not. Thread-safe.
+  std::set<std::string> versions_of(std::string_view kind, std::string_view group);
   /// Names of all platforms.
   const std::vector<std::string>& names() const { return names_; }
   /// Names of secret fields of all kinds of documents. Thread-safe.

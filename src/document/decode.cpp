@@ -31,21 +31,54 @@ std::optional<bool> old_boolean(std::string_view text) {
   return std::nullopt;
 }
 
+// A text of a format has a decoder of its own in the reader, which takes texts alone.
+bool has_own_decoder(const Node& schema) {
+  return schema.get("type").as_string() == "string" && schema.find("format") != nullptr;
+}
+
+// Whether the reader cannot tell the value from none. Of another type than the field's it is no
+// empty value but a mistake, and where at least one is asked for, none is one, too.
+bool is_empty(const Node& schema, const Node& value) {
+  const std::string_view type = schema.get("type").as_string();
+  if (value.is_string() && value.size() == 0) {
+    return type.empty() ||
+           (type == "string" && schema.find("minLength") == nullptr && !has_own_decoder(schema));
+  }
+  if (value.is_list() && value.size() == 0) {
+    return type.empty() || (type == "array" && schema.find("minItems") == nullptr);
+  }
+  return value.is_null();
+}
+
+// How the value of a document becomes one of the reader's types.
+struct Reader {
+  bool go = false;        // as Go's decoder: other case, null and empty as absent
+  bool converts = false;  // numbers and booleans become text where text is wanted
+
+  Reader below(const Node& schema) const {
+    const std::string_view written = schema.get(kReader).as_string();
+    if (written == "go") return {true, true};
+    if (written == "json") return {true, false};
+    return *this;
+  }
+};
+
 class Decoder {
  public:
   Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, bool open_texts)
       : sources_(sources), arena_(arena), sink_(sink), open_texts_(open_texts) {}
 
-  Node decode(const Node& schema, const Node& value, bool go) {
-    go = go || schema.get(kReader).as_string() == "go";
+  Node decode(const Node& schema, const Node& value, Reader reader) {
+    reader = reader.below(schema);
     if (schema.get(kSecret).as_boolean()) sources_.hide(value.origin());
     if (open_texts_ && value.is_string() && schema.get(kText).as_string() == "yaml") {
       const std::optional<Node> tree = held(value);
-      return !tree || tree->is_string() ? value : decode(schema, *tree, go);
+      return !tree || tree->is_string() ? value : decode(schema, *tree, reader);
     }
-    if (value.is_map()) return map(schema, value, go);
-    if (value.is_list()) return list(schema, value, go);
-    return go ? scalar(schema, value) : value;
+    if (value.is_map()) return map(schema, value, reader);
+    if (value.is_list()) return list(schema, value, reader);
+    if (reader.go && schema.get("format").as_string() == "cidr") return network(value);
+    return reader.converts && !has_own_decoder(schema) ? scalar(schema, value) : value;
   }
 
  private:
@@ -90,25 +123,25 @@ class Decoder {
     return nullptr;
   }
 
-  Node map(const Node& schema, const Node& value, bool go) {
+  Node map(const Node& schema, const Node& value, Reader reader) {
     const Node properties = schema.get("properties");
     const Node additional = schema.get("additionalProperties");
     yaml::MapBuilder out;
     for (const Entry& entry : value.entries()) {
       const std::size_t length = path_.size();
       path_ += yaml::key_step(entry.key.as_string());
-      const Entry* field = field_for(properties, entry.key.as_string(), go);
+      const Entry* field = field_for(properties, entry.key.as_string(), reader.go);
       if (field != nullptr) {
-        declared(*field, entry, go, out);
+        declared(*field, entry, reader, out);
       } else {
-        out.set(entry.key, decode(additional, entry.value, go));
+        out.set(entry.key, member(additional, entry.value, reader));
       }
       path_.resize(length);
     }
     return out.build(arena_, value.origin());
   }
 
-  void declared(const Entry& field, const Entry& entry, bool go, yaml::MapBuilder& out) {
+  void declared(const Entry& field, const Entry& entry, Reader reader, yaml::MapBuilder& out) {
     const std::string_view name = field.key.as_string();
     const std::string_view written = entry.key.as_string();
     if (name != written) {
@@ -120,24 +153,46 @@ class Decoder {
           .expect("`" + std::string(name) + "`")
           .suggest("write `" + std::string(name) + "`: other tools compare letter by letter");
     }
-    const Node value = decode(field.value, entry.value, go);
-    const bool empty =
-        value.is_null() || ((value.is_string() || value.is_list()) && value.size() == 0);
-    if (go && empty) return;
+    const Node value = decode(field.value, entry.value, reader);
+    if (reader.below(field.value).go && is_empty(field.value, value)) return;
     const Node key = name == written ? entry.key : Node::view(name, entry.key.origin());
     out.set(key, value);
   }
 
-  Node list(const Node& schema, const Node& value, bool go) {
+  // An item of a list, or a value of a map with arbitrary keys: Go has no absent ones, and null
+  // leaves the zero value of the type.
+  Node member(const Node& schema, const Node& value, Reader reader) {
+    if (!reader.below(schema).go || !value.is_null()) return decode(schema, value, reader);
+    const std::string_view type = schema.get("type").as_string();
+    if (type == "string" && !has_own_decoder(schema)) return arena_.string("", value.origin());
+    if (type == "object") return arena_.map(std::span<const Entry>(), value.origin());
+    if (type == "integer") return Node::integer(0, value.origin());
+    if (type == "boolean") return Node::boolean(false, value.origin());
+    return value;
+  }
+
+  Node list(const Node& schema, const Node& value, Reader reader) {
     const Node items = schema.get("items");
     std::vector<Node> out;
     for (const Node& item : value.items()) {
       const std::size_t length = path_.size();
       path_ += "[" + std::to_string(out.size()) + "]";
-      out.push_back(decode(items, item, go));
+      out.push_back(member(items, item, reader));
       path_.resize(length);
     }
     return arena_.list(out, value.origin());
+  }
+
+  // Go reads `10.0.0.0/016`, and writes it back as others do.
+  Node network(const Node& value) {
+    const std::string_view text = value.as_string();
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) return value;
+    std::string_view length = text.substr(slash + 1);
+    while (length.size() > 1 && length.front() == '0') length.remove_prefix(1);
+    if (length.size() == text.size() - slash - 1) return value;
+    return arena_.string(std::string(text.substr(0, slash + 1)) + std::string(length),
+                         value.origin());
   }
 
   Node scalar(const Node& schema, const Node& value) {
@@ -184,7 +239,7 @@ class Decoder {
 
 yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
                   yaml::Arena& arena, diag::Sink& sink, bool open_texts) {
-  return Decoder(sources, arena, sink, open_texts).decode(definition, document, false);
+  return Decoder(sources, arena, sink, open_texts).decode(definition, document, Reader());
 }
 
 }  // namespace gpuctl::document

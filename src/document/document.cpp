@@ -1,14 +1,15 @@
 #include "document/document.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "derive/environment.hpp"
 #include "document/decode.hpp"
+#include "document/places.hpp"
 #include "document/release.hpp"
 #include "document/secrets.hpp"
-#include "schema/codes.hpp"
 #include "yaml/path.hpp"
 
 namespace gpuctl::document {
@@ -160,7 +161,13 @@ Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Valu
     }
     const cel::Outcome value = cel::evaluate(*conversion.value.get().program, values, arena);
     if (!value.ok() || !value.value.is_node()) continue;
-    document = yaml::with_value(document, conversion.path, value.value.node(), arena);
+    const Node* old = &document;
+    for (const std::string& key : conversion.path) old = old == nullptr ? nullptr : old->find(key);
+    Node made = value.value.node();
+    // What stands there and is of another kind is for the schema to refuse.
+    if (old != nullptr && !old->is_null() && old->kind() != made.kind()) continue;
+    if (old != nullptr) made = in_place_of(*old, made, arena);
+    document = yaml::with_value(document, conversion.path, made, arena);
   }
   return document;
 }
@@ -202,44 +209,71 @@ void make_advice(diag::Diagnostic& finding) {
   finding.note("the published schema refuses it, the program that reads it does not");
 }
 
+schema::ValidateOptions Kinds::options_of(const Context& context, std::set<diag::Origin>& failed) {
+  schema::ValidateOptions options;
+  options.exempt = context.exempt;
+  options.subject = context.prefix;
+  options.failed = &failed;
+  return options;
+}
+
+// Runs the rules of a kind and of those that it extends on a document.
+diag::Sink Kinds::judge(const Kind& kind, const Node& tree, const std::vector<cel::Value>& others,
+                        rule::Subject subject, diag::Sources& sources, yaml::Arena& arena) const {
+  const auto run = [&](const Node& read) {
+    diag::Sink broken;
+    subject.values = {cel::Value(read)};
+    subject.values.insert(subject.values.end(), others.begin(), others.end());
+    for (const Kind* part = &kind; part != nullptr; part = part->extends) {
+      rule::check(*ready(*part).rules, subject, sources, arena, broken);
+    }
+    return broken;
+  };
+  diag::Sink broken = run(tree);
+  const bool placed =
+      std::none_of(broken.all().begin(), broken.all().end(),
+                   [&](const diag::Diagnostic& one) { return one.primary.at == subject.fallback; });
+  if (placed) return broken;
+  // About what nobody wrote: say near what.
+  const Lent lent = lend_places(tree, arena);
+  subject.lent = &lent.around;
+  subject.observer = nullptr;
+  return run(lent.tree);
+}
+
 bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
                   yaml::Arena& arena, diag::Sink& sink) const {
   const Kind* found = kind_of(document);
   if (found == nullptr) return false;
   const Kind& kind = *found;
   diag::Sink findings;
-  Node tree = decode(kind.definition, document, sources, arena, findings, true);
-  tree = schema::drop_nulls(*kind.schema, tree, arena, findings, context.prefix);
+  const Node written = schema::drop_nulls(
+      *kind.schema, decode(kind.definition, document, sources, arena, findings, true), arena,
+      findings, context.prefix);
   const std::vector<cel::Value> others = {
       cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
       cel::Value(context.cluster), cel::Value(known_objects(context, arena))};
-  tree = schema::apply_defaults(*kind.schema, convert(kind, tree, others, arena), arena);
-  schema::ValidateOptions options;
-  options.exempt = context.exempt;
-  options.subject = context.prefix;
-  // Of a text that cannot be read nothing more can be said.
-  const bool decoded = !findings.has_errors();
-  if (decoded) schema::validate(*kind.schema, tree, arena, sources, findings, options);
-  const bool readable = decoded && std::none_of(findings.all().begin(), findings.all().end(),
-                                                [](const diag::Diagnostic& finding) {
-                                                  return finding.code == schema::kWrongType;
-                                                });
+  const Node tree =
+      schema::apply_defaults(*kind.schema, convert(kind, written, others, arena), arena);
   rule::Subject subject;
-  subject.values = {cel::Value(tree)};
-  subject.values.insert(subject.values.end(), others.begin(), others.end());
   subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : start_of(document);
   subject.prefix = context.prefix;
   subject.rendered = context.rendered;
-  subject.faulty = findings.has_errors();
   subject.cluster_known = !context.cluster.is_null();
   subject.observer = context.observer;
-  for (const Kind* part = &kind; readable && part != nullptr; part = part->extends) {
-    rule::check(*ready(*part).rules, subject, sources, arena, findings);
+  // Of a text that cannot be read nothing more can be said.
+  if (!findings.has_errors()) {
+    std::set<diag::Origin> failed;
+    schema::validate(*kind.schema, tree, arena, sources, findings, options_of(context, failed));
+    subject.faulty = findings.has_errors();
+    subject.failed = &failed;
+    findings.take(judge(kind, tree, others, subject, sources, arena));
   }
   for (const diag::Diagnostic& finding : findings.all()) {
     if (context.rendered && finding.severity != diag::Severity::error) continue;
     diag::Diagnostic& added = sink.add(finding);
     if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
+    added.path = written_path(written, added.path, added.primary.at);
   }
   return true;
 }

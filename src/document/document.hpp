@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -96,6 +97,9 @@ class Kinds {
 
   void prepare(const Kind& kind, bool thorough, diag::Sink& sink) const;
   const Kind& ready(const Kind& kind) const;
+  static schema::ValidateOptions options_of(const Context& context, std::set<diag::Origin>& failed);
+  diag::Sink judge(const Kind& kind, const yaml::Node& tree, const std::vector<cel::Value>& others,
+                   rule::Subject subject, diag::Sources& sources, yaml::Arena& arena) const;
   /// The kind of a document, ready for use; nullptr when none fits.
   const Kind* kind_of(const yaml::Node& document) const;
   yaml::Node convert(const Kind& kind, yaml::Node document, const std::vector<cel::Value>& others,

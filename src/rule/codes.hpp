@@ -6,5 +6,6 @@
 namespace gpuctl::rule {
 
 inline constexpr std::string_view kFaultyRule = "GPU0408";  // malformed rule
+inline constexpr std::string_view kIncomplete = "GPU0645";  // a rule could not be evaluated
 
 }  // namespace gpuctl::rule

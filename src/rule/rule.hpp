@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,11 +71,17 @@ struct Subject {
   bool rendered = false;
   bool cluster_known = false;  // otherwise rules with `needs: cluster` are left out
   bool faulty = false;  // what is wrong with it was reported: a rule that fails on it is left out
+  /// Origins of values that failed their schema: no rule judges them. May be absent.
+  const std::set<diag::Origin>* failed = nullptr;
+  /// Values that nobody wrote, such as defaults, carry an origin that stands for nothing but the
+  /// nearest value around them: from one to the other. May be absent.
+  const std::map<diag::Origin, diag::Origin>* lent = nullptr;
   Observer* observer = nullptr;  // may be absent
 };
 
 /// Runs rules on a document. A `check` that fails for another reason than an absent key is not met:
-/// a value that nothing can be worked out from is none to accept.
+/// a value that nothing can be worked out from is none to accept. A rule that cannot be evaluated
+/// is GPU0303 on the document, and GPU0645 beside it says that the verdict is not complete.
 void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
            diag::Sink& sink);
 

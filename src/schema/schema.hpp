@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ struct ValidateOptions {
   std::string subject = {};
   /// When not null, counts of rules are added to it.
   RuleCounts* counts = nullptr;
+  /// When not null, the origins of values that do not conform are added to it.
+  std::set<diag::Origin>* failed = nullptr;
 };
 
 /// Checks `document`; every finding is a diagnostic (GPU02xx) at the smallest span: an unknown key

@@ -46,17 +46,18 @@ std::string list_of_names(const std::vector<std::string>& names) {
 Place Place::root(const Node& document) {
   Place place;
   place.at = first_field(document);
+  place.value = document.origin();
   return place;
 }
 Place Place::field(const Entry& entry) const {
-  return {this, Step::field, entry.key.as_string(), 0, anchor(entry, at)};
+  return {this, Step::field, entry.key.as_string(), 0, anchor(entry, at), entry.value.origin()};
 }
 Place Place::key(const Entry& entry) const {
-  return {this, Step::key, entry.key.as_string(), 0, anchor(entry, at)};
+  return {this, Step::key, entry.key.as_string(), 0, anchor(entry, at), entry.value.origin()};
 }
 Place Place::item(const Node& item, std::size_t number) const {
   const diag::Origin own = first_field(item);
-  return {this, Step::item, {}, number, own != diag::kNoOrigin ? own : at};
+  return {this, Step::item, {}, number, own != diag::kNoOrigin ? own : at, item.origin()};
 }
 
 std::string Place::path() const {

@@ -16,9 +16,10 @@ struct Place {
   enum class Step : std::uint8_t { root, field, key, item };
   const Place* parent = nullptr;
   Step step = Step::root;
-  std::string_view name;              // field or key
-  std::size_t index = 0;              // item
-  diag::Origin at = diag::kNoOrigin;  // what a diagnostic about the whole value points at
+  std::string_view name;                 // field or key
+  std::size_t index = 0;                 // item
+  diag::Origin at = diag::kNoOrigin;     // what a diagnostic about the whole value points at
+  diag::Origin value = diag::kNoOrigin;  // of the value itself; none when it is absent
 
   static Place root(const yaml::Node& document);
   Place field(const yaml::Entry& entry) const;
@@ -98,6 +99,9 @@ class Walk {
     }
     if (sink_ == nullptr) return false;
     if (found_ != nullptr && sink_ == &out_) found_->push_back({std::string(code), place.path()});
+    if (options_.failed != nullptr && sink_ == &out_ && place.value != diag::kNoOrigin) {
+      options_.failed->insert(place.value);
+    }
     diag::Diagnostic finding;
     finding.code = code;
     finding.primary.at = at;

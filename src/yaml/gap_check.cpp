@@ -84,6 +84,9 @@ std::size_t GapCheck::line_start(std::size_t end) {
   const std::string_view line = text_.substr(at_, stop - at_);
   const bool version = line.starts_with(kDirective) && line.size() == kDirective.size() + 1 &&
                        line.back() >= '0' && line.back() <= '9';
+  if (!in_document_ && version && old_ && line.back() != '1') {
+    add(at_, stop, "the reader of this document knows YAML 1.1 only", "remove the line");
+  }
   if (in_document_ || !version || directive_ != std::string_view::npos) {
     add(at_, stop, "a line that starts with `%` is not accepted here",
         "remove the line, or quote a text that starts with `%`");

@@ -13,8 +13,9 @@ namespace gpuctl::yaml {
 
 class GapCheck {
  public:
-  /// `start`: behind the byte order mark.
-  GapCheck(std::string_view text, std::size_t start) : text_(text), at_(start), start_(start) {}
+  /// `start`: behind the byte order mark. With `old` a `%YAML` line can only say 1.1.
+  GapCheck(std::string_view text, std::size_t start, bool old = false)
+      : text_(text), at_(start), start_(start), old_(old) {}
 
   /// Tells that the bytes [begin, end) are a scalar or an alias, and checks what stands between
   /// them and the one before. Scalars come in the order of the text. The sign in front comes back:
@@ -36,6 +37,7 @@ class GapCheck {
   std::string_view text_;
   std::size_t at_;  // up to here everything is checked
   std::size_t start_;
+  bool old_;
   char before_ = '\0';  // the sign in front: `[`, `,`, ... or 's' for a scalar or property
   bool in_document_ = false;
   bool behind_dots_ = false;                        // on a line that starts with `...`

@@ -26,7 +26,7 @@ struct ReadLimits {
   // this is set; then `1e3` is a number and the others are strings.
   bool ambiguous_scalars = false;
   // With it they are what kubectl takes them for: `yes` is true, `010` is 8; dates and numbers of
-  // base 60 stay strings.
+  // base 60 stay strings. Merge keys and tags of core types are taken, too, and YAML is 1.1.
   bool kubectl_scalars = false;
 };
 

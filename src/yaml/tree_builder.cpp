@@ -12,6 +12,8 @@ namespace gpuctl::yaml {
 namespace {
 
 constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
+constexpr std::string_view kMapTag = "tag:yaml.org,2002:map";
+constexpr std::string_view kListTag = "tag:yaml.org,2002:seq";
 constexpr std::string_view kSpace = " \t\r\n";
 
 }  // namespace
@@ -28,7 +30,7 @@ TreeBuilder::TreeBuilder(diag::FileId file, diag::Sources& sources, Arena& arena
       start_(byte_order_mark(text_)),
       errors_before_(sink.error_count()),
       last_end_(start_),
-      gaps_(text_, start_) {}
+      gaps_(text_, start_, limits.kubectl_scalars) {}
 
 // yaml-cpp counts bytes, without the byte order mark.
 std::size_t TreeBuilder::offset(const YAML::Mark& mark) const {
@@ -199,15 +201,19 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
         .suggest("remove the escape");
   }
   const std::size_t sign = text_.substr(property).starts_with('&') ? skip_word(property) : property;
+  std::optional<Node> tagged;
   if (sign < at && text_[sign] == '!') {
     const std::string_view word = text_.substr(sign, word_end(sign, " \t\r\n,[]{}") - sign);
-    if (tag != kStringTag || word != "!!str") refuse_tag(property);
+    tagged = word.starts_with("!!") ? tagged_value(tag, value, origin) : std::nullopt;
+    if (!tagged && (tag != kStringTag || word != "!!str")) refuse_tag(property);
   }
   // yaml-cpp gives plain scalars the tag "?", others "!".
   const bool plain = tag == "?" && place.style == Style::plain;
   Node node;
   if (key_expected()) {
     node = check_key(arena_.string(value, origin), plain);
+  } else if (tagged) {
+    node = *tagged;
   } else {
     node = plain ? plain_value(value, origin) : arena_.string(value, origin);
   }
@@ -237,6 +243,7 @@ void TreeBuilder::OnMapEnd() {
   for (std::size_t i = frame.first; i + 1 < values_.size(); i += 2) {
     entries_.push_back({values_[i], values_[i + 1]});
   }
+  merge_entries();
   const std::vector<Entry>& entries = remove_duplicates() ? unique_ : entries_;
   finish(frame, arena_.map(entries, span(frame.begin, frame.end)));
 }
@@ -327,7 +334,8 @@ void TreeBuilder::open(const YAML::Mark& mark, const std::string& tag, YAML::anc
   frame.end = frame.begin + (frame.flow ? 1 : 0);
   frame.in_flow = style == YAML::EmitterStyle::Flow;
   frame.column = frame.in_flow ? surroundings().column : std::min(column(at), column(frame.begin));
-  if (tag != "?") refuse_tag(at);
+  const bool core = limits_.kubectl_scalars && tag == (map ? kMapTag : kListTag);
+  if (tag != "?" && !core) refuse_tag(at);
   check_indentation(at);
   if (frames_.size() >= limits_.depth) {
     stop(span(frame.begin, frame.begin + 1), "the file is nested too deeply", limits_.depth,

@@ -105,6 +105,9 @@ class TreeBuilder : public YAML::EventHandler {
   void refuse_key(const Frame& frame);
   void refuse_tag(std::size_t at);
   Node plain_value(std::string_view value, Origin origin);
+  Node merge_key(Origin origin);
+  void merge_entries();
+  std::optional<Node> tagged_value(std::string_view tag, std::string_view value, Origin origin);
   void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
             YAML::EmitterStyle::value style, bool map);
   Frame close();

@@ -166,6 +166,7 @@ void TreeBuilder::check_indentation(std::size_t begin) {
 Node TreeBuilder::check_key(Node key, bool plain) {
   const std::string_view name = key.as_string();
   if (plain && name == "<<") {
+    if (limits_.kubectl_scalars) return merge_key(key.origin());
     error(kMergeKey, key.origin(), "merge keys are not accepted")
         .suggest("write the entries out, or quote the key if `<<` is meant as text");
   }

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(yaml cel schema template validate foreign exchange); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(yaml cel schema template validate foreign generated exchange); fi
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 

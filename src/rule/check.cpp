@@ -1,0 +1,374 @@
+// Runs rules on a blueprint or a document, and says of each broken one what and where.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.hpp"
+#include "derive/environment.hpp"
+#include "rule/codes.hpp"
+#include "rule/rule.hpp"
+#include "yaml/path.hpp"
+
+namespace gpuctl::rule {
+
+namespace {
+
+class Checker {
+ public:
+  /// `blueprint` when the rules are on one; otherwise the first value is a document. `conflict` of
+  /// its versions, or nullptr.
+  Checker(Subject subject, const yaml::Node* blueprint, const derive::Conflict* conflict,
+          diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+      : subject_(std::move(subject)),
+        values_(std::move(subject_.values)),
+        base_count_(values_.size()),
+        blueprint_(blueprint),
+        conflict_(conflict),
+        sources_(sources),
+        arena_(arena),
+        sink_(sink) {}
+
+  void run(const Rules& rules) {
+    for (const Rule& rule : rules) {
+      if (wanted(rule)) loop(rule, 0);
+    }
+    if (!unable_) return;
+    // What could not be asked is no mistake of whoever wrote the document; it must not stand alone.
+    diag::Diagnostic incomplete;
+    incomplete.severity = *unable_;
+    incomplete.code = kIncomplete;
+    incomplete.message = subject_.prefix + "a rule could not be evaluated on this document";
+    incomplete.primary.at = subject_.fallback;
+    incomplete.label("a fault of the rule, not of the document: all other rules were evaluated")
+        .suggest("report it, with the lines that are shown");
+    sink_.add(std::move(incomplete));
+  }
+
+ private:
+  /// Where a finding points, and what it is about.
+  struct Spot {
+    diag::Origin at = diag::kNoOrigin;
+    const yaml::Node* node = nullptr;  // that stands there; nullptr when it is only near
+    const char* stands_in = nullptr;   // what to say when it is about a value that nobody wrote
+  };
+
+  bool wanted(const Rule& rule) const {
+    if (!subject_.cluster_known && rule.written.find("needs") != nullptr) return false;
+    if (!subject_.rendered) return true;
+    const yaml::Node* wanted = rule.written.find("rendered");
+    const bool left_out = wanted != nullptr && wanted->is_boolean() && !wanted->as_boolean();
+    return !left_out && rule.severity == diag::Severity::error;
+  }
+
+  void loop(const Rule& rule, std::size_t depth) {
+    if (depth == rule.loops.size()) {
+      apply(rule);
+      return;
+    }
+    const std::optional<cel::Value> list =
+        depth == 0 ? outer_list(rule) : items(rule.loops[depth].list, rule);
+    if (!list || !list->is_node()) return;
+    if (list->node().size() == 0) saw(rule, Verdict::left_out);
+    for (const yaml::Node& item : list->node().items()) {
+      values_.emplace_back(item);
+      loop(rule, depth + 1);
+      values_.pop_back();
+    }
+  }
+
+  // Most rules loop over the same few lists, and the outermost depends on nothing but the inputs.
+  std::optional<cel::Value> outer_list(const Rule& rule) {
+    const cel::Expression& written = rule.loops.front().list;
+    const auto known = outer_lists_.find(written.program.get());
+    if (known != outer_lists_.end()) return known->second;
+    std::optional<cel::Value> list = items(written, rule);
+    if (list) outer_lists_.emplace(written.program.get(), *list);
+    return list;
+  }
+
+  // A value that failed its schema may be handed on as an item, but not decide what the items are.
+  std::optional<cel::Value> items(const cel::Expression& list, const Rule& rule) {
+    std::vector<yaml::Origin> reads;
+    cel::Outcome outcome = cel::evaluate(*list.program, values_, arena_, looking(reads));
+    for (const yaml::Origin read : reads) {
+      if (!failed(read)) continue;
+      if (!outcome.ok() || !outcome.value.is_node() || !holds_place(outcome.value.node(), read)) {
+        return std::nullopt;
+      }
+    }
+    if (outcome.ok()) return std::move(outcome.value);
+    report(*outcome.error, list, rule);
+    return std::nullopt;
+  }
+
+  static bool holds_place(const yaml::Node& node, yaml::Origin origin) {
+    if (node.origin() == origin) return true;
+    const auto items = node.items();
+    const auto entries = node.entries();
+    return std::any_of(items.begin(), items.end(),
+                       [&](const yaml::Node& item) { return holds_place(item, origin); }) ||
+           std::any_of(entries.begin(), entries.end(),
+                       [&](const yaml::Entry& entry) { return holds_place(entry.value, origin); });
+  }
+
+  bool failed(yaml::Origin origin) const {
+    return subject_.failed != nullptr && subject_.failed->contains(origin);
+  }
+  std::vector<yaml::Origin>* looking(std::vector<yaml::Origin>& reads) const {
+    return subject_.failed == nullptr || subject_.failed->empty() ? nullptr : &reads;
+  }
+
+  void apply(const Rule& rule) {
+    if (rule.when) {
+      const std::optional<cel::Value> when = evaluate(rule.when.get(), rule);
+      if (!when) return;
+      if (!when->is_node() || !when->node().as_boolean()) {
+        saw(rule, Verdict::left_out);
+        return;
+      }
+    }
+    const std::optional<bool> kept = met(rule);
+    if (kept) saw(rule, *kept ? Verdict::kept : Verdict::broken);
+    if (kept.value_or(true)) return;
+    const std::optional<std::string> message = text("message", rule);
+    if (!message) return;
+    diag::Diagnostic broken;
+    broken.severity = rule.severity;
+    broken.code = rule.code;
+    broken.message = subject_.prefix + *message;
+    const Spot spot = place(rule);
+    broken.primary.at = spot.at;
+    broken.path = path_of(spot, rule);
+    std::string label = text("label", rule).value_or("");
+    if (spot.stands_in) label += std::string(label.empty() ? "" : " ") + spot.stands_in;
+    broken.label(std::move(label));
+    broken.expect(text("expected", rule).value_or(""));
+    if (std::string help = text("help", rule).value_or(""); !help.empty()) {
+      broken.suggest(std::move(help));
+    }
+    if (!rule.source.empty()) broken.note("source: " + rule.source);
+    if (!rule.between.empty()) explain_conflict(rule, broken);
+    sink_.add(std::move(broken));
+  }
+
+  // Once: the ways out are out of the whole conflict, of which each broken rule is a part.
+  void explain_conflict(const Rule& rule, diag::Diagnostic& broken) {
+    if (conflict_ == nullptr || broken.severity == diag::Severity::note) return;
+    const std::vector<std::string>& codes = conflict_->codes;
+    if (!codes.empty() && std::find(codes.begin(), codes.end(), rule.code) == codes.end()) return;
+    const derive::Conflict& conflict = *std::exchange(conflict_, nullptr);
+    std::vector<std::string> pins;
+    for (const diag::Label& pin : conflict.pins) {
+      pins.push_back(pin.text);
+      if (known(pin.at) && pin.at != broken.primary.at) broken.also(pin.at, "pinned here");
+    }
+    if (pins.size() > 1) broken.note("do not go together: " + base::join(pins, ", "));
+    for (const std::string& way : conflict.ways_out) broken.suggest(way);
+  }
+
+  void saw(const Rule& rule, Verdict verdict) {
+    if (subject_.observer != nullptr) subject_.observer->saw(rule, verdict);
+  }
+
+  // Absent when the check says nothing: it cannot be evaluated, which is reported, or it looks at a
+  // value that failed its schema.
+  std::optional<bool> met(const Rule& rule) {
+    const cel::Expression& check = rule.check.get();
+    std::vector<yaml::Origin> reads;
+    const cel::Outcome outcome = cel::evaluate(*check.program, values_, arena_, looking(reads));
+    if (any_failed(reads)) return std::nullopt;
+    if (outcome.ok()) return outcome.value.is_node() && outcome.value.node().as_boolean();
+    if (blueprint_ == nullptr && outcome.error->kind == cel::EvalError::Kind::general) return false;
+    report(*outcome.error, check, rule);
+    return std::nullopt;
+  }
+
+  bool any_failed(const std::vector<yaml::Origin>& reads) const {
+    return std::any_of(reads.begin(), reads.end(), [&](yaml::Origin read) { return failed(read); });
+  }
+
+  const yaml::Node& root() const {
+    return blueprint_ != nullptr ? *blueprint_ : values_.front().node();
+  }
+
+  // The path of the value that is shown, with what `field` says below it: as far as it is there,
+  // and one step more.
+  std::string path_of(const Spot& spot, const Rule& rule) {
+    if (spot.at == diag::kNoOrigin || spot.at == subject_.fallback) {
+      return blueprint_ == nullptr || spot.at == diag::kNoOrigin ? std::string()
+                                                                 : yaml::path_to(root(), spot.at);
+    }
+    std::string path = yaml::path_to(root(), spot.at);
+    const std::string field = text("field", rule).value_or("");
+    if (spot.node == nullptr || field.empty()) return path;
+    const yaml::Node* node = spot.node;
+    for (const std::string_view step : base::split(field, '.')) {
+      path += path.empty() ? std::string(step) : "." + std::string(step);
+      node = node->find(step);
+      if (node == nullptr) break;
+    }
+    return path;
+  }
+
+  // Where the user wrote the value that `at` leads to. Of one that nobody wrote: the innermost loop
+  // item that has a place, what the check compares it with, or what it would stand in.
+  Spot place(const Rule& rule) {
+    const cel::Expression at =
+        cel::compile_bare(rule.written.get("at"), *rule.environment, sources_, sink_);
+    if (!at) return {subject_.fallback};
+    const cel::Outcome outcome = cel::evaluate(*at.program, values_, arena_);
+    const bool there = outcome.ok() && outcome.value.is_node();
+    const diag::Origin own = there ? outcome.value.node().origin() : diag::kNoOrigin;
+    if (known(own) && !lent(own)) {
+      shown_ = outcome.value;
+      return {own, &shown_.node()};
+    }
+    for (std::size_t i = values_.size(); i > base_count_; --i) {
+      const cel::Value& item = values_[i - 1];
+      if (!item.is_node() || !known(item.node().origin()) || lent(item.node().origin())) continue;
+      return {item.node().origin(), &item.node()};
+    }
+    if (subject_.lent == nullptr) return {subject_.fallback};
+    if (const diag::Origin partner = compared_with(rule); known(partner)) {
+      return {partner, nullptr, lent(own) ? "(the other value is a default)" : nullptr};
+    }
+    if (lent(own)) return {subject_.lent->at(own), nullptr, "(default)"};
+    if (const diag::Origin above = nearest(cel::source(*at.program), rule); known(above)) {
+      return {above};
+    }
+    return {subject_.fallback};
+  }
+
+  // The first scalar of the document that the check looks at, or else the condition.
+  diag::Origin compared_with(const Rule& rule) {
+    for (const cel::LazyExpression* expression : {&rule.check, &rule.when}) {
+      if (!*expression) continue;
+      std::vector<yaml::Origin> reads;
+      cel::evaluate(*expression->get().program, values_, arena_, &reads);
+      for (const yaml::Origin read : reads) {
+        if (known(read) && !lent(read) && is_scalar_of(root(), read)) return read;
+      }
+    }
+    return diag::kNoOrigin;
+  }
+
+  static bool is_scalar_of(const yaml::Node& node, yaml::Origin origin) {
+    if (node.is_scalar()) return node.origin() == origin;
+    const auto items = node.items();
+    const auto entries = node.entries();
+    return std::any_of(items.begin(), items.end(),
+                       [&](const yaml::Node& item) { return is_scalar_of(item, origin); }) ||
+           std::any_of(entries.begin(), entries.end(),
+                       [&](const yaml::Entry& entry) { return is_scalar_of(entry.value, origin); });
+  }
+
+  // The nearest value with a place above an absent one, of an expression such as `document.a.b`.
+  diag::Origin nearest(std::string_view path, const Rule& rule) {
+    for (std::size_t dot = path.rfind('.'); dot != std::string_view::npos; dot = path.rfind('.')) {
+      path = path.substr(0, dot);
+      std::vector<cel::Problem> problems;
+      const auto program = cel::compile(path, *rule.environment, problems);
+      if (program == nullptr) return diag::kNoOrigin;
+      const cel::Outcome outcome = cel::evaluate(*program, values_, arena_);
+      if (!outcome.ok() || !outcome.value.is_node()) continue;
+      diag::Origin origin = outcome.value.node().origin();
+      if (lent(origin)) origin = subject_.lent->at(origin);
+      if (origin == root().origin()) return diag::kNoOrigin;
+      if (known(origin)) return origin;
+    }
+    return diag::kNoOrigin;
+  }
+
+  bool lent(diag::Origin origin) const {
+    return subject_.lent != nullptr && subject_.lent->contains(origin);
+  }
+
+  // A default of a blueprint comes from a schema: no place in it. Those of documents have none.
+  bool known(diag::Origin origin) const {
+    return blueprint_ == nullptr ? origin != diag::kNoOrigin : sources_.owns(origin);
+  }
+
+  // A text of the rule; empty when it has none, absent when it cannot be made, which is reported.
+  std::optional<std::string> text(std::string_view key, const Rule& rule) {
+    const yaml::Node* written = rule.written.find(key);
+    if (written == nullptr) return std::string();
+    const std::optional<cel::Text> text =
+        cel::compile_text(*written, *rule.environment, sources_, sink_);
+    if (!text) return std::nullopt;
+    const cel::TextOutcome outcome = cel::evaluate(*text, values_, arena_);
+    if (outcome.error) {
+      report(*outcome.error, *outcome.at, rule);
+      return std::nullopt;
+    }
+    return std::string(outcome.value.node().as_string());
+  }
+
+  std::optional<cel::Value> evaluate(const cel::Expression& expression, const Rule& rule) {
+    std::vector<yaml::Origin> reads;
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_, looking(reads));
+    if (any_failed(reads)) return std::nullopt;
+    if (outcome.ok()) return std::move(outcome.value);
+    report(*outcome.error, expression, rule);
+    return std::nullopt;
+  }
+
+  // The document is named, and where the rule stands: it is at fault.
+  void report(const cel::EvalError& error, const cel::Expression& expression, const Rule& rule) {
+    // An absent fact is no fault of the rule: it cannot be checked yet.
+    if (error.path.starts_with("facts.") || subject_.faulty) return;
+    diag::Sink own;
+    const diag::Diagnostic fault = cel::report(error, expression, sources_, own);
+    diag::Diagnostic unable;
+    unable.severity = rule.severity;
+    unable.code = fault.code;
+    unable.message =
+        subject_.prefix + "rule " + rule.code + " cannot be evaluated: " + fault.message;
+    unable.primary.at = subject_.fallback;
+    for (std::size_t i = values_.size(); i > base_count_; --i) {
+      const cel::Value& item = values_[i - 1];
+      if (!item.is_node() || !known(item.node().origin())) continue;
+      unable.primary.at = item.node().origin();
+      unable.path = yaml::path_to(root(), unable.primary.at);
+      break;
+    }
+    unable.also(fault.primary.at, "this part of the rule").note("in rule " + rule.code);
+    sink_.add(std::move(unable));
+    unable_ = std::min(unable_.value_or(rule.severity), rule.severity);
+  }
+
+  std::map<const cel::Program*, cel::Value> outer_lists_;
+  Subject subject_;
+  std::vector<cel::Value> values_;
+  std::size_t base_count_;
+  const yaml::Node* blueprint_;
+  const derive::Conflict* conflict_;
+  diag::Sources& sources_;
+  yaml::Arena& arena_;
+  diag::Sink& sink_;
+  cel::Value shown_;                      // keeps what a Spot points at
+  std::optional<diag::Severity> unable_;  // the worst of rules that could not be evaluated
+};
+
+}  // namespace
+
+void check(const Rules& rules, const blueprint::Blueprint& blueprint,
+           const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
+           yaml::Arena& arena, diag::Sink& sink, Observer* observer) {
+  const derive::Inputs inputs{blueprint.metadata, blueprint.spec, derived.cluster,
+                              blueprint.platform->catalog, facts};
+  Subject subject;
+  subject.values = inputs.values();
+  subject.fallback = blueprint.metadata.get("name").origin();
+  subject.observer = observer;
+  Checker checker(std::move(subject), &blueprint.document,
+                  derived.conflict ? &*derived.conflict : nullptr, sources, arena, sink);
+  checker.run(rules);
+}
+
+void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
+           diag::Sink& sink) {
+  Checker checker(subject, nullptr, nullptr, sources, arena, sink);
+  checker.run(rules);
+}
+
+}  // namespace gpuctl::rule
