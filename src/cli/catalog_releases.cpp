@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/date.hpp"
+#include "catalog/addresses.hpp"
 #include "cli/codes.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
