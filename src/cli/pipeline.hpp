@@ -83,7 +83,8 @@ struct Result {
   std::vector<derive::Choice> choices;
   std::vector<derive::Choice> shown;  // what `validate -v` says besides
   render::Rendered rendered;
-  plan::ClusterFiles files;  // empty unless rendered without errors
+  std::vector<std::string> exceptions;  // from the search for secrets: "PATH: REASON"
+  plan::ClusterFiles files;             // empty unless rendered without errors
   std::vector<SecretFile> secret_files;
   /// When asked for: what the origins in `rendered` are marks of.
   std::unique_ptr<cel::Provenance> provenance;
