@@ -61,6 +61,7 @@ void hide_secrets(const schema::Schema& schema, const yaml::Node& document,
       [&](const std::vector<std::string>&, const yaml::Node& definition, const yaml::Node& value) {
         if (value.is_scalar() && definition.get("x-gpuctl-secret").as_boolean()) {
           sources.hide(value.origin());
+          sources.conceal(value.as_string());
         }
       });
 }

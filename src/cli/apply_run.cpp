@@ -26,8 +26,9 @@ struct Planned {
   std::vector<git::Change> writes;
   diag::Sink findings;
   Inputs inputs;
-  std::vector<std::string> choices;  // paths of all
-  std::string moved;                 // a line for each choice that is another one now
+  std::vector<std::string> choices;     // paths of all
+  std::vector<std::string> exceptions;  // from the search for secrets
+  std::string moved;                    // a line for each choice that is another one now
   bool known = false;  // nothing has changed since the last run, so that this one was not made
 };
 
@@ -252,6 +253,7 @@ class Apply {
     result.leave_out_ignored(planned.findings);
     if (planned.findings.has_errors()) return;
     planned.inputs = result.inputs;
+    planned.exceptions = result.exceptions;
     describe_choices(result, planned);
     if (objects && blobs.empty()) {
       planned.writes.push_back({.path = directory,
@@ -362,8 +364,22 @@ class Apply {
       for (const plan::Change& change : planned.changes) body += mark(change) + change.path + "\n";
     }
     if (files > kMostListed) body += "\n";
+    body += exceptions(plans);
     if (changed > 1) subject = "Apply " + std::to_string(changed) + " clusters";
     return subject + "\n" + body;
+  }
+
+  // What was committed although it looks like a secret, and why: who reads the commit may differ.
+  static std::string exceptions(const std::vector<Planned>& plans) {
+    std::string out;
+    for (const Planned& planned : plans) {
+      if (planned.changes.empty() || planned.exceptions.empty()) continue;
+      out += "\nNo secrets in " + planned.cluster + ", says its blueprint:\n";
+      for (const std::string& exception : planned.exceptions) {
+        out += "  " + shown(exception) + "\n";
+      }
+    }
+    return out;
   }
 
   const ApplyOptions& options_;

@@ -13,7 +13,6 @@ inline constexpr std::string_view kSameCluster = "GPU0005";   // two blueprints 
 inline constexpr std::string_view kNoObject = "GPU0006";      // `explain --origin`: no document
 inline constexpr std::string_view kNoField = "GPU0007";       // ... no such field in it
 inline constexpr std::string_view kNoSuchChoice = "GPU0607";  // `upgrade --only` of no choice
-inline constexpr std::string_view kSecretUnavailable = "GPU0605";  // reference cannot be resolved
 
 // `import`
 inline constexpr std::string_view kLost = "GPU0631";             // the blueprint does not say this

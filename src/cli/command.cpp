@@ -13,6 +13,7 @@
 #include "cli/codes.hpp"
 #include "diag/character.hpp"
 #include "diag/print.hpp"
+#include "secrets/mask.hpp"
 
 namespace gpuctl::cli {
 
@@ -30,6 +31,12 @@ Report::Report(const GlobalOptions& options) : json_(options.format == "json") {
 Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources) const {
   Shown out;
   if (sink.empty()) return out;
+  if (sources.mask() == nullptr) {
+    static const secrets::PlainMask plain;
+    diag::Sources with_mask(&sources);
+    with_mask.set_mask(&plain);
+    return prepare(sink, with_mask);
+  }
   std::size_t shown = 0;
   std::size_t hidden = 0;
   for (const diag::Diagnostic& diagnostic : sink.sorted(sources)) {

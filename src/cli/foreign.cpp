@@ -6,8 +6,9 @@
 #include "base/text.hpp"
 #include "document/codes.hpp"
 #include "document/match.hpp"
-#include "document/secrets.hpp"
 #include "schema/kind_ref.hpp"
+#include "secrets/fields.hpp"
+#include "secrets/mask.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::cli {
@@ -143,7 +144,8 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
                                          diag::Sink& sink) {
   if (text.find(kOwnGroup) != std::string::npos) return std::nullopt;
   const diag::FileId file = sources.add_file(name, text);
-  document::hide_secrets(file, knowledge.secret_fields(), sources);
+  secrets::hide(file, *knowledge.secret_rules(), sources);
+  secrets::hide_fields(file, knowledge.secret_fields(), sources);
   diag::Sink findings;
   const std::optional<std::vector<yaml::Node>> documents =
       yaml::read_all(file, sources, arena, findings, limits());

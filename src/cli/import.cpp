@@ -13,7 +13,8 @@
 #include "cli/import_summary.hpp"
 #include "cli/release_options.hpp"
 #include "document/release.hpp"
-#include "document/secrets.hpp"
+#include "secrets/fields.hpp"
+#include "secrets/mask.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::cli {
@@ -98,7 +99,8 @@ class Reader {
       return;
     }
     const diag::FileId file = sources_.add_file(path, std::move(std::get<std::string>(content)));
-    document::hide_secrets(file, knowledge_.secret_fields(), sources_);
+    secrets::hide(file, *knowledge_.secret_rules(), sources_);
+    secrets::hide_fields(file, knowledge_.secret_fields(), sources_);
     yaml::ReadLimits limits = yaml::kubectl_limits();
     limits.bytes = kMostInputBytes;
     limits.aliases = kMostAliases;
@@ -272,7 +274,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
                   (reader.others() == 1 ? "was" : "were") + " not read")
         .note("scripts and texts are no part of an import");
   }
-  report_import(draft, objects, platform->secrets.get().get(), sources, arena, sink);
+  report_import(draft, objects, knowledge->secret_rules(), sources, arena, sink);
   const bool lossy = sink.has_warnings();
   report.show(sink, sources);
   diag::Sink writing;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "secrets/search.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
@@ -16,11 +17,11 @@ namespace {
 class Summary {
  public:
   Summary(const Draft& draft, const std::vector<imports::Object>& objects,
-          const plan::SecretPatterns* patterns, diag::Sources& sources, yaml::Arena& arena,
+          std::shared_ptr<const secrets::Rules> rules, diag::Sources& sources, yaml::Arena& arena,
           diag::Sink& sink)
       : draft_(draft),
         objects_(objects),
-        patterns_(patterns),
+        rules_(std::move(rules)),
         sources_(sources),
         arena_(arena),
         sink_(sink) {}
@@ -66,10 +67,9 @@ class Summary {
 
   // True when a value looks like a secret: nothing shows it then.
   bool betrays(const yaml::Node& value) const {
-    if (patterns_ == nullptr || value.is_null()) return false;
-    diag::Sink found;
-    patterns_->refuse({"", {{"value", yaml::emit(value)}}}, found);
-    return found.has_errors();
+    if (value.is_null()) return false;
+    secrets::Budget budget;
+    return !secrets::Search(*rules_, budget).tree(value, "").empty();
   }
 
   void lost(const Loss& loss) {
@@ -153,7 +153,7 @@ class Summary {
 
   const Draft& draft_;
   const std::vector<imports::Object>& objects_;
-  const plan::SecretPatterns* patterns_;
+  std::shared_ptr<const secrets::Rules> rules_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
@@ -162,9 +162,9 @@ class Summary {
 }  // namespace
 
 void report_import(const Draft& draft, const std::vector<imports::Object>& objects,
-                   const plan::SecretPatterns* patterns, diag::Sources& sources, yaml::Arena& arena,
-                   diag::Sink& sink) {
-  Summary(draft, objects, patterns, sources, arena, sink).report();
+                   std::shared_ptr<const secrets::Rules> rules, diag::Sources& sources,
+                   yaml::Arena& arena, diag::Sink& sink) {
+  Summary(draft, objects, std::move(rules), sources, arena, sink).report();
 }
 
 std::string import_counts(const Draft& draft) {

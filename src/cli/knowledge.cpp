@@ -11,9 +11,11 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/secret_rules.hpp"
 #include "cli/codes.hpp"
 #include "document/release.hpp"
-#include "document/secrets.hpp"
+#include "secrets/fields.hpp"
+#include "secrets/mask.hpp"
 #include "versions/versions.hpp"
 
 namespace gpuctl::cli {
@@ -89,17 +91,24 @@ class Collector {
   std::size_t bytes_ = 0;
 };
 
+// Masks by rules that are read when there is something to say.
+class KnowledgeMask : public diag::Mask {
+ public:
+  explicit KnowledgeMask(Knowledge& knowledge) : knowledge_(knowledge) {}
+  std::string shown(std::string_view text) const override {
+    return secrets::RulesMask(knowledge_.secret_rules()).shown(text);
+  }
+
+ private:
+  Knowledge& knowledge_;
+};
+
 }  // namespace
 
 Compiled compile_platform(catalog::Library& library, const std::string& name, diag::Sink& sink) {
   Compiled compiled;
   compiled.platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
   if (compiled.platform == nullptr) return {};
-  compiled.secrets =
-      std::async(std::launch::async, [table = compiled.platform->table("secretPatterns")] {
-        return table == nullptr ? nullptr
-                                : std::make_shared<const plan::SecretPatterns>(table->rows);
-      }).share();
   // The build has checked what is built in down to the last text: most of it is never compiled.
   const bool thorough = library.has_overlays();
   const std::shared_ptr<const cel::Environment> environment =
@@ -133,6 +142,22 @@ Knowledge::Knowledge(const std::string& providers, const std::string& templates,
   if (!templates.empty()) collector.collect(templates, "templates", 0);
   library_ = std::make_unique<catalog::Library>(&built_in_image(), std::move(overlays), sink);
   names_ = catalog::platforms(*library_);
+  mask_ = std::make_unique<KnowledgeMask>(*this);
+  library_->sources().set_mask(mask_.get());
+  // The build has checked what is built in.
+  if (library_->has_overlays()) make_secret_rules(sink);
+}
+
+void Knowledge::make_secret_rules(diag::Sink& sink) {
+  const std::vector<yaml::Node> specs = catalog::secret_rules(*library_, sink);
+  secret_rules_ = std::make_shared<const secrets::Rules>(specs, library_->has_overlays(), sink);
+}
+
+std::shared_ptr<const secrets::Rules> Knowledge::secret_rules() {
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
+  diag::Sink checked;
+  if (secret_rules_ == nullptr) make_secret_rules(checked);
+  return secret_rules_;
 }
 
 Knowledge::Slot& Knowledge::compile(const std::string& name) {
@@ -170,7 +195,7 @@ void Knowledge::load_document_kinds() {
     document_kinds_.emplace_back(name, catalog::load_documents(*library_, builds, none));
     for (const catalog::DocumentKind& kind : document_kinds_.back().second) {
       for (const yaml::Node& fragment : kind.fragments) {
-        document::add_secret_fields(fragment, secrets);
+        secrets::add_secret_fields(fragment, secrets);
       }
     }
   }

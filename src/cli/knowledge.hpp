@@ -1,7 +1,6 @@
 // The knowledge a run works with: built-in image plus overlays, compiled per platform at first use.
 #pragma once
 
-#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +14,10 @@
 #include "render/template.hpp"
 #include "rule/rule.hpp"
 
+namespace gpuctl::secrets {
+class Rules;
+}
+
 namespace gpuctl::cli {
 
 /// The image that was linked into the program.
@@ -27,8 +30,6 @@ struct Compiled {
   std::shared_ptr<const rule::Rules> rules;
   std::shared_ptr<const render::Templates> templates;
   std::shared_ptr<const document::Kinds> documents;
-  /// In the making on another thread; nullptr when the platform has none.
-  std::shared_future<std::shared_ptr<const plan::SecretPatterns>> secrets;
   explicit operator bool() const { return templates != nullptr; }
 };
 
@@ -51,6 +52,8 @@ class Knowledge {
   const std::vector<std::string>& names() const { return names_; }
   /// Names of secret fields of all kinds of documents. Thread-safe.
   const std::vector<std::string>& secret_fields();
+  /// The rules by which secrets are known. Thread-safe.
+  std::shared_ptr<const secrets::Rules> secret_rules();
   /// The releases that an option of the command line may name, oldest first.
   std::vector<std::string> releases(const std::string& option);
   /// With overlays, compiles every platform, so that several threads may ask afterwards: what is
@@ -68,6 +71,7 @@ class Knowledge {
   };
   Slot& compile(const std::string& name);
   void load_document_kinds();
+  void make_secret_rules(diag::Sink& sink);
 
   std::unique_ptr<catalog::Library> library_;
   std::mutex one_at_a_time_;
@@ -77,6 +81,8 @@ class Knowledge {
   // By platform, in the order of names_; only to recognise documents.
   std::vector<std::pair<std::string, std::vector<catalog::DocumentKind>>> document_kinds_;
   std::vector<std::string> secret_fields_;
+  std::shared_ptr<const secrets::Rules> secret_rules_;
+  std::unique_ptr<diag::Mask> mask_;
 };
 
 /// Compiles a platform from a library; empty after diagnostics.

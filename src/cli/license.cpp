@@ -11,9 +11,9 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
-#include "cli/secrets.hpp"
-#include "diag/mask.hpp"
 #include "document/token.hpp"
+#include "secrets/mask.hpp"
+#include "secrets/reference.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
@@ -96,7 +96,7 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   if (knowledge == nullptr) return kFindings;
   const bool piped = options.file == kStandardInput;
   // A token may stand in the place of its file by mistake.
-  const std::string name = piped ? "standard input" : diag::mask_secrets(shown(options.file));
+  const std::string name = piped ? "standard input" : secrets::masked(shown(options.file));
   auto content = piped ? read_standard_input() : base::read_file(options.file, kMostTokenBytes);
   diag::Sources sources(&knowledge->library().sources());
   yaml::Arena arena;
@@ -104,8 +104,8 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   std::string text;
   if (const auto* error = std::get_if<base::FileError>(&content)) {
     sink.error(kUnreadable, diag::kNoOrigin, "cannot read `" + name + "`: " + error->text);
-  } else if (const std::string token = without_line_end(std::get<std::string>(content));
-             !is_text(token)) {
+  } else if (const std::string token = secrets::without_line_end(std::get<std::string>(content));
+             !secrets::is_text(token)) {
     sink.error(kNoToken, diag::kNoOrigin,
                name + (token.empty() ? " is empty" : " holds no text in UTF-8"))
         .expect("a licence token: one line of text");

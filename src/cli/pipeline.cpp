@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "base/digest.hpp"
@@ -10,14 +11,16 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/foreign.hpp"
-#include "cli/secrets.hpp"
 #include "cli/version.hpp"
-#include "diag/mask.hpp"
-#include "document/secrets.hpp"
 #include "document/token.hpp"
 #include "render/codes.hpp"
 #include "render/origin.hpp"
 #include "render/verify.hpp"
+#include "secrets/codes.hpp"
+#include "secrets/fields.hpp"
+#include "secrets/guard.hpp"
+#include "secrets/mask.hpp"
+#include "secrets/reference.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/path.hpp"
 #include "yaml/read.hpp"
@@ -29,7 +32,10 @@ namespace {
 class Run {
  public:
   Run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge)
-      : request_(request), knowledge_(knowledge) {
+      : request_(request),
+        knowledge_(knowledge),
+        secret_rules_(knowledge.secret_rules()),
+        guard_(secret_rules_) {
     result_.blueprint_file = blueprint_file;
     result_.sources = std::make_unique<diag::Sources>(&knowledge.library().sources());
     result_.arena = std::make_unique<yaml::Arena>();
@@ -58,6 +64,13 @@ class Run {
     return content_of(path, [&] { return base::read_file(path, kMostInputBytes); });
   }
 
+  // A file that a user wrote: nothing is said of it before what looks like a secret is hidden.
+  diag::FileId add_file(const std::string& name, std::string text) {
+    const diag::FileId file = sources().add_file(name, std::move(text));
+    secrets::hide(file, *secret_rules_, sources());
+    return file;
+  }
+
   // Reads a file the user named.
   std::optional<std::string> read_file(const std::string& path) {
     auto content = content_of(path);
@@ -71,6 +84,28 @@ class Run {
   void stages() {
     if (!load()) return;
     if (!load_lock() || !load_facts()) return;
+    guard_.allow(result_.blueprint->spec.get({"secretScan", "allow"}));
+    guard_.check_input(result_.blueprint->document, "", sources(), betrayed_);
+    guard_.check_input(facts_, "facts:", sources(), betrayed_);
+    load_extra_manifests();
+    develop();
+    report_betrayed();
+  }
+
+  // What a rule objects to at the same place needs no second message.
+  void report_betrayed() {
+    const std::vector<diag::Diagnostic> said = sink().all();
+    for (const diag::Diagnostic& finding : betrayed_.all()) {
+      const bool known = std::any_of(said.begin(), said.end(), [&](const diag::Diagnostic& one) {
+        return one.severity == diag::Severity::error && one.primary.at != diag::kNoOrigin &&
+               one.primary.at == finding.primary.at;
+      });
+      if (!known) sink().add(finding);
+    }
+  }
+
+  // What the inputs lead to. Secrets in them stop it where rules do: both are said together.
+  void develop() {
     if (result_.old_lock) earlier_.choices = plan::kept_choices(*result_.old_lock, arena());
     earlier_.again = request_.choose_again;
     spdlog::debug("{}: derive", result_.blueprint_file);
@@ -83,9 +118,11 @@ class Run {
     diag::Sink objections;
     rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, sources(), arena(),
                 objections);
-    const bool refused = objections.has_errors();
-    if (!request_.despite_rules) sink().take(std::move(objections));
-    if (refused && !request_.despite_rules) return;
+    if (!request_.despite_rules) {
+      sink().take(std::move(objections));
+      if (betrayed_.has_errors()) return;
+    }
+    if (failed()) return;
     result_.choices = derived->choices;
     result_.shown = derived->shown;
     spdlog::debug("{}: render {} templates", result_.blueprint_file, compiled_->templates->size());
@@ -166,7 +203,7 @@ class Run {
     input_ += '\0';
     result_.inputs.blueprint_file = result_.blueprint_file;
     result_.inputs.blueprint = base::sha256_hex(*text);
-    const diag::FileId file = sources().add_file(result_.blueprint_file, std::move(*text));
+    const diag::FileId file = add_file(result_.blueprint_file, std::move(*text));
     const blueprint::FindPlatform find = [&](const std::string& name, diag::Origin asked_at,
                                              diag::Sink& to) {
       compiled_ = knowledge_.platform(name, asked_at, to);
@@ -211,7 +248,7 @@ class Run {
   std::optional<yaml::Node> read_part(const yaml::Node& path) {
     std::optional<diag::FileId> file = read_beside(path, kUnusablePart);
     if (!file) return std::nullopt;
-    document::hide_secrets(*file, knowledge_.secret_fields(), sources());
+    secrets::hide_fields(*file, knowledge_.secret_fields(), sources());
     std::optional<yaml::Node> part = yaml::read(*file, sources(), arena(), sink());
     if (part && part->is_map()) return part;
     sources().hide(*file, 0, static_cast<std::uint32_t>(sources().file_text(*file).size()));
@@ -239,7 +276,7 @@ class Run {
 
   // A facts file; nothing when it cannot be used (reported).
   std::optional<yaml::Node> parse_facts(const std::string& name, std::string text) {
-    const diag::FileId file = sources().add_file(name, std::move(text));
+    const diag::FileId file = add_file(name, std::move(text));
     return blueprint::load_facts(file, *result_.blueprint, sources(), arena(), sink());
   }
 
@@ -252,7 +289,7 @@ class Run {
     if (!text) return true;
     diag::Sink unread;
     const std::optional<yaml::Node> before = blueprint::load_facts(
-        sources().add_file(path, std::move(*text)), *result_.blueprint, sources(), arena(), unread);
+        add_file(path, std::move(*text)), *result_.blueprint, sources(), arena(), unread);
     if (before) blueprint::check_identity(*before, facts, path, *result_.blueprint, sink());
     return !failed();
   }
@@ -309,7 +346,7 @@ class Run {
     const std::string relative(path.as_string());
     if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
       sink()
-          .error(code, path.origin(), "`" + diag::mask_secrets(relative) + "` " + reason)
+          .error(code, path.origin(), "`" + secrets::masked(relative) + "` " + reason)
           .expect("a path below the blueprint's directory");
       return std::nullopt;
     }
@@ -323,7 +360,7 @@ class Run {
       if (error->code == EFBIG && left < kMostInputBytes) {
         sink()
             .error(render::kTooMuchInput, path.origin(),
-                   "with `" + diag::mask_secrets(name) +
+                   "with `" + secrets::masked(name) +
                        "` the files that this blueprint names are too large together")
             .expect("at most " + std::to_string(kMostExtraBytes) + " bytes in all of them")
             .suggest("let the GitOps engine take large manifests from where they are published");
@@ -331,7 +368,7 @@ class Run {
         return std::nullopt;
       }
       diag::Diagnostic& refused = sink().error(
-          code, path.origin(), "cannot read `" + diag::mask_secrets(name) + "`: " + error->text);
+          code, path.origin(), "cannot read `" + secrets::masked(name) + "`: " + error->text);
       if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
       return std::nullopt;
     }
@@ -339,7 +376,7 @@ class Run {
     extra_bytes_ += std::min(text.size(), left);
     input_ += text;
     result_.inputs.extra.emplace_back(relative, base::sha256_hex(text));
-    return sources().add_file(name, std::move(text));
+    return add_file(name, std::move(text));
   }
 
   void load_extra_manifests() {
@@ -356,6 +393,7 @@ class Run {
         sink().error(render::kExtraManifest, path.origin(), "`" + name + "` holds no manifest");
       }
       for (const yaml::Node& document : *documents) {
+        guard_.check_input(document, secrets::subject_of(document), sources(), betrayed_);
         if (!document.get("kind").is_string() || !document.get("apiVersion").is_string() ||
             !document.get({"metadata", "name"}).is_string()) {
           sink()
@@ -369,8 +407,6 @@ class Run {
   }
 
   void render(const derive::Derived& derived) {
-    load_extra_manifests();
-    if (failed()) return;
     const render::Cluster cluster{*result_.blueprint, derived, facts_};
     diag::Sink findings;
     result_.rendered = documents(cluster, findings);
@@ -391,29 +427,46 @@ class Run {
     lock.choices = result_.choices;
     result_.files = plan::assemble(result_.rendered, result_.blueprint->stage,
                                    result_.blueprint->name, std::move(lock));
-    if (const auto& patterns = compiled_->secrets.get()) {
-      patterns->refuse(result_.files, sink());
-    }
+    search_output();
     if (failed()) result_.files.files.clear();
+  }
+
+  // What templates and overrides made of the inputs, and what the lock says.
+  void search_output() {
+    for (const render::Document& document : result_.rendered.documents) {
+      guard_.check_output(document.body, secrets::subject_of(document.body),
+                          result_.files.directory + "/" + document.path,
+                          result_.files.files.at(document.path), sources(), sink());
+    }
+    for (const derive::Choice& choice : result_.choices) {
+      guard_.check_output(choice.value, choice.path + ":",
+                          result_.files.directory + "/" + std::string(plan::kLockFile), "",
+                          sources(), sink());
+    }
+    // What waits for a fact may need an exception later.
+    if (result_.rendered.withheld.empty()) guard_.report_idle(sink());
+    result_.exceptions = guard_.used();
   }
 
   // Documents that would hold a secret in clear: never in Git, and elsewhere only on demand.
   void report_left_out() {
     for (const render::Private& one : result_.rendered.left_out) {
-      if (request_.commits) {
+      if (request_.install_dir.empty()) {
         sink()
             .error(kSecretInClear, one.reference, one.title + " would hold its secret in clear")
             .label("only for `render --install-dir`")
             .expect("`externalSecret`, `sealedSecret` or `existing`")
+            .suggest("what goes to Git names a secret or holds it encrypted")
             .suggest(
-                "what goes to Git names a secret or holds it encrypted; nothing was committed");
-      } else if (request_.install_dir.empty()) {
+                "a cluster without Git: `gpuctl render --install-dir DIR` writes it to a private "
+                "directory");
+      } else {
         sink()
             .note(kLeftOutOfGit, one.reference, one.title + " is not among the manifests")
             .label("holds a secret in clear")
             .suggest(
-                "`gpuctl render --install-dir DIR` writes it to a private directory; `apply` "
-                "refuses this reference");
+                "it is in the private directory: create it in the cluster yourself; `validate` and "
+                "`apply` refuse this reference");
       }
     }
   }
@@ -438,7 +491,7 @@ class Run {
       }
       if (hidden.has_errors()) {
         sink()
-            .error(kSecretUnavailable, diag::kNoOrigin,
+            .error(secrets::kSecretUnavailable, diag::kNoOrigin,
                    "a document does not pass its checks once the secrets are in place")
             .suggest("check the referenced secrets: a pull secret is one JSON object with `auths`");
         return;
@@ -457,10 +510,10 @@ class Run {
   std::optional<std::string> resolve_secret(const yaml::Node& reference,
                                             std::string_view checked_as) {
     std::optional<std::string> value =
-        read_secret(reference, directory_of(result_.blueprint_file), sink());
+        secrets::read_secret(reference, directory_of(result_.blueprint_file), sink());
     if (!value || checked_as.empty()) return value;
     document::Context context;
-    context.fallback = document::place_of_secret(reference);
+    context.fallback = secrets::place_of_secret(reference);
     const std::size_t errors_before = sink().error_count();
     compiled_->documents->check(
         document::token_document(checked_as, *value, document::seconds_now(), arena()), context,
@@ -470,6 +523,9 @@ class Run {
 
   const Request& request_;
   Knowledge& knowledge_;
+  std::shared_ptr<const secrets::Rules> secret_rules_;
+  secrets::Guard guard_;
+  diag::Sink betrayed_;  // secrets in the inputs
   const Compiled* compiled_ = nullptr;
   yaml::Node facts_;
   derive::Earlier earlier_;

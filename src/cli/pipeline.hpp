@@ -88,7 +88,8 @@ struct Result {
   std::vector<derive::Choice> choices;
   std::vector<derive::Choice> shown;  // what `validate -v` says besides
   render::Rendered rendered;
-  plan::ClusterFiles files;  // empty unless rendered without errors
+  std::vector<std::string> exceptions;  // from the search for secrets: "PATH: REASON"
+  plan::ClusterFiles files;             // empty unless rendered without errors
   std::vector<SecretFile> secret_files;
   std::vector<Ignored> ignored;                 // an entry for each of `spec.ignore`
   std::optional<schema::RuleCounts> crd_rules;  // of published CRDs, when there were any

@@ -41,9 +41,11 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   request->releases = *given;
   std::vector<std::string> choices(options.blueprints.size());
   const Consume consume = [&](std::size_t index, Result& result) {
-    if (global.verbose) {
-      choices[index] = describe(result.choices) + describe(result.shown) +
-                       describe(result.ignored) + describe(result.crd_rules);
+    if (!global.verbose) return;
+    choices[index] = result.sources->shown(describe(result.choices) + describe(result.shown) +
+                                           describe(result.ignored) + describe(result.crd_rules));
+    for (const std::string& exception : result.exceptions) {
+      choices[index] += "  not a secret: " + shown(exception) + "\n";
     }
   };
   const std::vector<Finished> clusters = run_all(options.blueprints, *request, *knowledge,

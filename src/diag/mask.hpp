@@ -1,4 +1,4 @@
-// Keeps secrets out of excerpts: a line of a user's file may hold one, by mistake.
+// What may be shown of a text: knowledge that lies above this folder.
 #pragma once
 
 #include <string>
@@ -6,10 +6,14 @@
 
 namespace gpuctl::diag {
 
-/// `line` with everything that looks like a secret replaced by `*`, byte for byte: the password of
-/// a URL
-/// (`//user:password@`) and long words that mix upper case, lower case and digits, as keys and
-/// tokens do. Names and paths that people write stay readable.
-std::string mask_secrets(std::string_view line);
+class Mask {
+ public:
+  Mask() = default;
+  Mask(const Mask&) = delete;
+  Mask& operator=(const Mask&) = delete;
+  virtual ~Mask() = default;
+  /// `text` with `*` for each byte of what looks like a secret. Thread-safe.
+  virtual std::string shown(std::string_view text) const = 0;
+};
 
 }  // namespace gpuctl::diag

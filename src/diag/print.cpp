@@ -6,7 +6,6 @@
 
 #include "diag/character.hpp"
 #include "diag/excerpt.hpp"
-#include "diag/mask.hpp"
 #include "diag/shorten.hpp"
 
 namespace gpuctl::diag {
@@ -32,6 +31,22 @@ std::string_view severity_colour(Severity severity) {
       return kCyan;
   }
   return kBold;
+}
+
+// The diagnostic as it may be shown: no text of it holds a secret that its sources know.
+Diagnostic without_secrets(const Diagnostic& diagnostic, const Sources& sources) {
+  Diagnostic out = diagnostic;
+  const auto clean = [&](std::string& text) {
+    if (!text.empty()) text = sources.shown(text);
+  };
+  for (std::string* text :
+       {&out.message, &out.path, &out.primary.text, &out.expected, &out.found}) {
+    clean(*text);
+  }
+  for (Label& label : out.secondary) clean(label.text);
+  for (std::string& note : out.notes) clean(note);
+  for (std::string& help : out.help) clean(help);
+  return out;
 }
 
 // A label with its place worked out.
@@ -62,7 +77,7 @@ std::vector<Mark> place_marks(const Diagnostic& diagnostic, const Sources& sourc
     Mark mark{.file = span->file,
               .line = position.line,
               .column = position.column,
-              .line_text = mask_secrets(sources.without_hidden(span->file, line_begin, line)),
+              .line_text = sources.shown(sources.without_hidden(span->file, line_begin, line)),
               .begin = std::min(begin - line_begin, line.size()),
               .end = std::min<std::size_t>(std::max<std::size_t>(span->end, begin) - line_begin,
                                            line.size()),
@@ -188,8 +203,8 @@ class TextPrinter {
           const auto offset =
               static_cast<std::size_t>(between.data() - sources.file_text(mark->file).data());
           source_line(shown + 1,
-                      cut_line(mask_secrets(sources.without_hidden(mark->file, offset, between)), 0,
-                               kMostColumns));
+                      cut_line(sources.shown(sources.without_hidden(mark->file, offset, between)),
+                               0, kMostColumns));
         } else if (shown != 0 && mark->line > shown + 2) {
           paint(kBlue, "...");
           out_ += '\n';
@@ -249,11 +264,12 @@ std::string_view severity_name(Severity severity) {
 
 void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colour,
                 std::string& out) {
-  TextPrinter(colour, out).print(diagnostic, sources);
+  TextPrinter(colour, out).print(without_secrets(diagnostic, sources), sources);
 }
 
-void print_json(const Diagnostic& diagnostic, const Sources& sources, std::string& out) {
+void print_json(const Diagnostic& found, const Sources& sources, std::string& out) {
   using Json = nlohmann::ordered_json;
+  const Diagnostic diagnostic = without_secrets(found, sources);
   const auto all = [](const std::vector<std::string>& texts) {
     std::vector<std::string> short_texts;
     for (const std::string& text : texts) short_texts.push_back(shorten(text));

@@ -10,7 +10,8 @@ namespace gpuctl::diag {
 
 /// Appends the diagnostic with the source lines it is about, carets under its place. Every line
 /// ends with a line feed; no empty line follows. `colour` adds ANSI colours. Texts from outside
-/// cannot steer the terminal: control characters are replaced.
+/// cannot steer the terminal: control characters are replaced. Neither function shows what
+/// `sources` hide, conceal or mask.
 void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colour,
                 std::string& out);
 

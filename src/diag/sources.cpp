@@ -57,6 +57,16 @@ std::string Sources::without_hidden(FileId file, std::size_t offset, std::string
   return out;
 }
 
+const Mask* Sources::mask() const {
+  return mask_ != nullptr || parent_ == nullptr ? mask_ : parent_->mask();
+}
+
+std::string Sources::shown(std::string_view text) const {
+  std::string out = concealed_.empty() ? std::string(text) : concealed_.shown(text);
+  const Mask* known = mask();
+  return known == nullptr ? out : known->shown(out);
+}
+
 bool Sources::is_hidden(Origin origin) const {
   const Span* found = owns(origin) ? span(origin) : nullptr;
   return found != nullptr && std::any_of(hidden_.begin(), hidden_.end(), [&](const Span& hidden) {

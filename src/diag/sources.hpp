@@ -13,6 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "diag/concealed.hpp"
+#include "diag/mask.hpp"
+
 namespace gpuctl::diag {
 
 /// Index of a span; 0 means "unknown position".
@@ -66,6 +69,15 @@ class Sources {
   /// `line`, which begins at byte `offset` of the file, with `*` for each hidden byte.
   std::string without_hidden(FileId file, std::size_t offset, std::string_view line) const;
 
+  /// No message may show this text, nor a large part of it.
+  void conceal(std::string_view secret) { concealed_.add(secret); }
+  /// Who knows what may be shown of a text; it must outlive this table and those on top of it.
+  void set_mask(const Mask* mask) { mask_ = mask; }
+  /// The one of this table, or of the nearest parent that has one, or nullptr.
+  const Mask* mask() const;
+  /// What may be shown of a text that speaks of these sources.
+  std::string shown(std::string_view text) const;
+
   /// True when some of what an origin covers is hidden.
   bool is_hidden(Origin origin) const;
 
@@ -110,6 +122,8 @@ class Sources {
   std::deque<OwnedFile> files_;  // deque: views into texts stay valid
   std::vector<Span> spans_;
   std::vector<Span> hidden_;
+  Concealed concealed_;
+  const Mask* mask_ = nullptr;
 };
 
 }  // namespace gpuctl::diag

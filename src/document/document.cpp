@@ -9,7 +9,7 @@
 #include "document/decode.hpp"
 #include "document/places.hpp"
 #include "document/release.hpp"
-#include "document/secrets.hpp"
+#include "secrets/fields.hpp"
 #include "yaml/path.hpp"
 
 namespace gpuctl::document {
@@ -193,7 +193,7 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
 
 Node Kinds::without_secrets(const Node& document, yaml::Arena& arena) const {
   const Kind* kind = kind_of(document);
-  return kind == nullptr ? document : document::without_secrets(kind->definition, document, arena);
+  return kind == nullptr ? document : secrets::without_secrets(kind->definition, document, arena);
 }
 
 bool Kinds::published_is_advice(const Node& document) const {

@@ -5,6 +5,7 @@
 
 #include "document/match.hpp"
 #include "imports/difference.hpp"
+#include "secrets/urls.hpp"
 
 namespace gpuctl::imports {
 
@@ -66,28 +67,6 @@ Node with_held_trees(const Node& document, yaml::Arena& arena) {
   return out.build(arena, document.origin());
 }
 
-// The text with its URLs, but without a user and a password in them. A user alone is none in
-// `ssh://`.
-std::string without_credentials(std::string_view text) {
-  constexpr std::string_view kMark = "://";
-  std::string out;
-  std::size_t done = 0;
-  for (std::size_t mark = text.find(kMark); mark != std::string_view::npos;
-       mark = text.find(kMark, mark + 1)) {
-    const std::size_t begin = mark + kMark.size();
-    const std::size_t end = std::min(text.find_first_of("/?# \t\n\"'<>,;", begin), text.size());
-    const std::string_view authority = text.substr(begin, end - begin);
-    const std::size_t at = authority.rfind('@');
-    if (at == std::string_view::npos || begin < done) continue;
-    const bool web =
-        text.substr(0, mark).ends_with("http") || text.substr(0, mark).ends_with("https");
-    if (!web && authority.substr(0, at).find(':') == std::string_view::npos) continue;
-    out += text.substr(done, begin - done);
-    done = begin + at + 1;
-  }
-  return out.append(text.substr(done));
-}
-
 // Takes users and passwords out of all URLs of a tree.
 class UrlCleaner {
  public:
@@ -110,7 +89,7 @@ class UrlCleaner {
       return out.build(arena_, tree.origin());
     }
     if (!tree.is_string() || tree.as_string().find("://") == std::string_view::npos) return tree;
-    const std::string open = without_credentials(tree.as_string());
+    const std::string open = secrets::without_credentials(tree.as_string());
     if (open == tree.as_string()) return tree;
     sources_.hide(tree.origin());
     paths_.push_back(path);

@@ -11,12 +11,14 @@
 #include "catalog/image.hpp"
 #include "catalog/library.hpp"
 #include "catalog/platform.hpp"
+#include "catalog/secret_rules.hpp"
 #include "derive/derive.hpp"
 #include "diag/print.hpp"
 #include "document/document.hpp"
 #include "imports/mapping.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
+#include "secrets/rules.hpp"
 #include "versions/versions.hpp"
 #include "yaml/read.hpp"
 
@@ -85,6 +87,8 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     document::Kinds::compile(platform, store_of, kThorough, library.sources(), sink);
     for (const auto& [kind, compiled] : stores) programs[name + "/" + kind] = compiled->packed();
   }
+  const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library, sink);
+  const secrets::Rules compiled(secret_rules, true, sink);
   return fail(sink, library.sources());
 }
 

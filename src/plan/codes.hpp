@@ -11,7 +11,6 @@ inline constexpr std::string_view kNewerLock = "GPU0683";      // lock of a newe
 inline constexpr std::string_view kEdited = "GPU0612";           // managed file was edited
 inline constexpr std::string_view kForeign = "GPU0613";          // file in the way is not ours
 inline constexpr std::string_view kWithheldManaged = "GPU0614";  // a managed file is now withheld
-inline constexpr std::string_view kSecretInOutput = "GPU0615";   // output looks like a secret
 inline constexpr std::string_view kStaysBehind = "GPU0616";      // removed from Git, not live
 
 }  // namespace gpuctl::plan

@@ -1,11 +1,8 @@
 // Compares what a cluster's directory should hold with what it holds.
 #pragma once
 
-#include <re2/set.h>
-
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,22 +55,5 @@ void warn_removals(const std::vector<Change>& changes, const std::string& direct
 
 /// "3 created, 1 updated"; "no change" when empty.
 std::string summary(const std::vector<Change>& changes);
-
-/// Patterns that betray a secret, compiled together. Thread-safe.
-class SecretPatterns {
- public:
-  /// `patterns` has rows with `name` and `pattern` (RE2), and must outlive this.
-  explicit SecretPatterns(const yaml::Node& patterns);
-  ~SecretPatterns();
-  SecretPatterns(const SecretPatterns&) = delete;
-  SecretPatterns& operator=(const SecretPatterns&) = delete;
-
-  /// Each hit in `files` is GPU0615 with the path and line, never with the text.
-  void refuse(const ClusterFiles& files, diag::Sink& sink) const;
-
- private:
-  std::vector<yaml::Node> rows_;
-  std::unique_ptr<re2::RE2::Set> set_;  // nullptr: nothing to look for
-};
 
 }  // namespace gpuctl::plan

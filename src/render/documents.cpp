@@ -6,12 +6,12 @@
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
-#include "document/secrets.hpp"
 #include "render/body.hpp"
 #include "render/codes.hpp"
 #include "render/objects.hpp"
 #include "render/origin.hpp"
 #include "render/overrides.hpp"
+#include "secrets/fields.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::render {
@@ -84,7 +84,7 @@ class Renderer {
     // A private document is made without its secret, only to know which one it is.
     diag::Origin reference = diag::kNoOrigin;
     const ResolveSecret note = [&](const yaml::Node& written, std::string_view) {
-      reference = document::place_of_secret(written);
+      reference = secrets::place_of_secret(written);
       return std::string();
     };
     const bool left_out = made_by.is_private && !resolve_;

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "base/text.hpp"
-#include "diag/mask.hpp"
 #include "schema/walk.hpp"
+#include "secrets/mask.hpp"
 
 namespace gpuctl::schema {
 
@@ -92,7 +92,7 @@ std::string one_line(std::string_view text, std::size_t most) {
 }
 
 std::string shown_text(std::string_view text) {
-  return one_line(diag::mask_secrets(text), 60);
+  return one_line(secrets::masked(text), 60);
 }
 
 std::string show(const Schema& schema, const Node& value) {

@@ -221,7 +221,7 @@ def references(tally, gpuctl, folder):
     for way, place, given in (("env", "{env: LICENCE}", {"variables": {"LICENCE": TOKEN}}),
                               ("file", "{file: licence.tok}", {"files": {"licence.tok": TOKEN + "\n"}})):
         scene = Scene(folder / f"good-{way}", TOKEN=place, **given)
-        check_blueprint(tally, gpuctl, scene, f"token by {way}", 0, 1, 0)
+        check_blueprint(tally, gpuctl, scene, f"token by {way}", 1, 1, 0)
         held = [path for path in scene.private.rglob("*secret-*licensing-config.yaml")]
         tally.check(len(held) == 1 and TOKEN in held[0].read_text(), f"token by {way}: not in its place")
         tally.check(not list(scene.out.rglob("secret-*")), f"token by {way}: rendered")
@@ -229,7 +229,7 @@ def references(tally, gpuctl, folder):
             given = ({"variables": {"LICENCE": text}} if way == "env" else {"files": {"licence.tok": text}})
             scene = Scene(folder / f"{name}-{way}", secret=text, TOKEN=place, **given)
             # An odd issuer is only a warning.
-            check_blueprint(tally, gpuctl, scene, f"{name} by {way}", 0, 1, 0 if name == "issuer" else 1)
+            check_blueprint(tally, gpuctl, scene, f"{name} by {way}", 1, 1, 0 if name == "issuer" else 1)
 
 
 def misplaced(tally, gpuctl, folder):
@@ -283,7 +283,7 @@ def misplaced(tally, gpuctl, folder):
     }
     for number, (name, case) in enumerate(cases.items()):
         scene = Scene(folder / str(number), **case)
-        check_blueprint(tally, gpuctl, scene, name, 0 if name == "as a file" else 1, 1, 1)
+        check_blueprint(tally, gpuctl, scene, name, 1, 1, 1)
 
 
 def addresses(tally, gpuctl, folder):

@@ -11,8 +11,9 @@ BUILDS_ON = {
     "diag": ["base"],
     "git": ["diag"],
     "yaml": ["diag"],
+    "secrets": ["yaml"],
     "cel": ["yaml"],
-    "schema": ["cel"],
+    "schema": ["cel", "secrets"],
     "gpu": ["cel"],
     "catalog": ["schema"],
     "blueprint": ["catalog"],
@@ -32,11 +33,11 @@ BUILDS_ON = {
 WRAPPED = {
     "yaml-cpp/": {"yaml"},
     "git2": {"git"},
-    "zlib.h": {"git"},
+    "zlib.h": {"git", "secrets"},
     "CLI/": {"cli"},
     "spdlog/": {"cli"},
     "openssl/": {"base", "cel"},
-    "re2/": {"cel", "schema", "render", "plan"},
+    "re2/": {"secrets", "cel", "schema", "render"},
     "nlohmann/": {"diag", "cel", "cli", "plan"},
 }
 

@@ -19,7 +19,7 @@ except ImportError:
 DATE = r"\d{4}(-\d{2}(-\d{2})?)?"
 REPOSITORY = r"[\w.-]+/[\w.-]+"
 # Tables whose rows still say it in words.
-IN_WORDS = {"providers/core/tables/secret-patterns.yaml", "providers/gke/tables/releases.yaml",
+IN_WORDS = {"providers/gke/tables/releases.yaml",
             "providers/openshift/tables/openshift-features.yaml",
             "providers/openshift/tables/openshift-releases.yaml"}
 FORMS = {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "document/release.hpp"
-#include "document/secrets.hpp"
+#include "secrets/fields.hpp"
 #include "support/knowledge.hpp"
 
 namespace gpuctl::document {
@@ -295,7 +295,7 @@ TEST(Secrets, AreHiddenWhateverTheFileIs) {
   const std::string text =
       "a: 1\nPassword: top\n  secret\n- {user: x, \"password\": top}\npasswords: shown\n";
   const diag::FileId file = sources.add_file("x", text);
-  hide_secrets(file, {"password"}, sources);
+  secrets::hide_fields(file, {"password"}, sources);
   EXPECT_EQ(sources.without_hidden(file, 0, text),
             "a: 1\nPassword: ***\n  ******\n- {user: x, \"password\": ****\npasswords: shown\n");
 }
@@ -304,7 +304,7 @@ TEST(Secrets, InKubernetesSecretsAreHidden) {
   diag::Sources sources;
   const auto shown = [&](const std::string& text) {
     const diag::FileId file = sources.add_file("x", text);
-    hide_secrets(file, {}, sources);
+    secrets::hide_fields(file, {}, sources);
     return sources.without_hidden(file, 0, text);
   };
   EXPECT_EQ(shown("kind: Secret\ndata:\n  a: b\n"), "kind: Secret\ndata:\n  ****\n");

@@ -157,25 +157,5 @@ TEST(LockFile, RefusesWhatWouldTouchFilesOfOthers) {
   }
 }
 
-TEST(Secrets, AreRefusedWithoutBeingShown) {
-  diag::Sources sources;
-  diag::Sink sink;
-  yaml::Arena arena;
-  const auto patterns = yaml::read(
-      sources.add_file("p",
-                       "key: {name: a private key, pattern: \"BEGIN [A-Z ]*PRIVATE KEY\"}\n"
-                       "token: {name: a token, pattern: \"tok-[a-z]{8}\"}\n"),
-      sources, arena, sink);
-  ASSERT_TRUE(patterns.has_value());
-  const ClusterFiles files{"clusters/prod/a",
-                           {{"clean.yaml", "a: 1\n"}, {"leak.yaml", "a: 1\nb: tok-verysecret\n"}}};
-  SecretPatterns(*patterns).refuse(files, sink);
-  ASSERT_EQ(sink.all().size(), 1U);
-  const diag::Diagnostic& found = sink.all().front();
-  EXPECT_EQ(found.code, "GPU0615");
-  EXPECT_EQ(found.message, "`clusters/prod/a/leak.yaml` line 2 holds what looks like a token");
-  EXPECT_EQ(found.message.find("verysecret"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace gpuctl::plan

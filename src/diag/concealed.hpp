@@ -1,0 +1,25 @@
+// Secrets that are known by their text: no message may show them, nor a large part of one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuctl::diag {
+
+class Concealed {
+ public:
+  /// Texts of less than 4 bytes are no secrets that could be told from words.
+  void add(std::string_view secret);
+  bool empty() const { return windows_.empty() && short_.empty(); }
+  /// `text` with `*` for each byte that lies in 8 bytes of a secret, in their order, or in a
+  /// shorter secret that stands there as a word.
+  std::string shown(std::string_view text) const;
+
+ private:
+  std::vector<std::uint64_t> windows_;  // eight bytes each, sorted
+  std::vector<std::string> short_;
+};
+
+}  // namespace gpuctl::diag

@@ -1,0 +1,152 @@
+#include "secrets/decode.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/text.hpp"
+
+namespace gpuctl::secrets {
+
+namespace {
+
+constexpr std::array<std::int8_t, 256> make_values() {
+  std::array<std::int8_t, 256> out{};
+  for (auto& value : out) value = -1;
+  constexpr std::string_view kLetters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (std::size_t i = 0; i < kLetters.size(); ++i) {
+    out[static_cast<unsigned char>(kLetters[i])] = static_cast<std::int8_t>(i);
+  }
+  out['-'] = 62;
+  out['_'] = 63;
+  return out;
+}
+constexpr std::array<std::int8_t, 256> kValues = make_values();
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// ASCII only: other characters are replaced, as no pattern has any.
+void append_unit(std::string& out, int unit) {
+  out.push_back(unit < 0x80 ? static_cast<char>(unit) : '?');
+}
+
+}  // namespace
+
+std::optional<std::string> from_base64(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  std::uint32_t bits = 0;
+  int held = 0;
+  std::size_t letters = 0;
+  bool ended = false;
+  for (const char c : text) {
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t') continue;
+    if (c == '=') {
+      ended = true;
+      continue;
+    }
+    const int value = kValues[static_cast<unsigned char>(c)];
+    if (value < 0 || ended) return std::nullopt;
+    ++letters;
+    bits = (bits << 6U) | static_cast<std::uint32_t>(value);
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      out.push_back(static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xFFU));
+    }
+  }
+  if (letters < 4 || letters % 4 == 1) return std::nullopt;
+  return out;
+}
+
+std::string from_percent(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && hex_digit(text[i + 1]) >= 0 &&
+        hex_digit(text[i + 2]) >= 0) {
+      out.push_back(static_cast<char>(hex_digit(text[i + 1]) * 16 + hex_digit(text[i + 2])));
+      i += 2;
+    } else {
+      out.push_back(text[i]);
+    }
+  }
+  return out;
+}
+
+std::string from_escapes(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      out.push_back(text[i]);
+      continue;
+    }
+    const char next = text[++i];
+    if (next == 'n') {
+      out.push_back('\n');
+    } else if (next == 't') {
+      out.push_back('\t');
+    } else if (next == 'r') {
+      out.push_back('\r');
+    } else if (next == 'u' && i + 4 < text.size()) {
+      int unit = 0;
+      for (std::size_t k = 1; k <= 4; ++k) unit = unit * 16 + std::max(hex_digit(text[i + k]), 0);
+      append_unit(out, unit);
+      i += 4;
+    } else {
+      out.push_back(next);
+    }
+  }
+  return out;
+}
+
+bool is_gzip(std::string_view bytes) {
+  return bytes.size() > 18 && bytes.starts_with("\x1f\x8b");
+}
+
+std::optional<std::string> from_gzip(std::string_view bytes, std::size_t most, bool& cut) {
+  constexpr int kGzipOnly = 16 + MAX_WBITS;
+  z_stream stream{};
+  if (inflateInit2(&stream, kGzipOnly) != Z_OK) return std::nullopt;
+  // The interface of zlib takes no const; it does not write to the input.
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(std::min<std::size_t>(bytes.size(), UINT32_MAX));
+  std::string out;
+  std::array<char, 16384> block{};
+  int state = Z_OK;
+  while (state == Z_OK && out.size() <= most) {
+    stream.next_out = reinterpret_cast<Bytef*>(block.data());
+    stream.avail_out = static_cast<uInt>(block.size());
+    state = inflate(&stream, Z_NO_FLUSH);
+    out.append(block.data(), block.size() - stream.avail_out);
+    if (state == Z_BUF_ERROR) break;
+  }
+  inflateEnd(&stream);
+  cut = out.size() > most;
+  if (cut) out.resize(most);
+  if (out.empty()) return std::nullopt;
+  return out;
+}
+
+bool is_readable(std::string_view bytes) {
+  std::size_t controls = 0;
+  std::size_t others = 0;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') ++controls;
+    if (byte >= 0x7F) ++others;
+  }
+  // A few bytes of random data may be valid UTF-8.
+  return controls == 0 && others * 4 <= bytes.size() && (others == 0 || base::valid_utf8(bytes));
+}
+
+}  // namespace gpuctl::secrets

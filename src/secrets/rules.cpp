@@ -1,0 +1,210 @@
+#include "secrets/rules.hpp"
+
+#include <algorithm>
+
+#include "secrets/codes.hpp"
+
+namespace gpuctl::secrets {
+
+namespace {
+
+constexpr std::size_t kLeastKeyword = 3;
+constexpr std::size_t kMostName = 128;  // of bytes in the name of a field
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+bool is_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+re2::StringPiece piece(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
+// The words of an identifier in lower case, without digits at their ends: `dbAPIKey2` is db, api,
+// key.
+std::vector<std::string> words_of(std::string_view identifier) {
+  std::vector<std::string> out(1);
+  for (std::size_t i = 0; i < identifier.size(); ++i) {
+    const char c = identifier[i];
+    if (!is_upper(c) && !is_lower(c) && !is_digit(c)) {
+      if (!out.back().empty()) out.emplace_back();
+      continue;
+    }
+    const bool begins =
+        is_upper(c) && i > 0 &&
+        (is_lower(identifier[i - 1]) || is_digit(identifier[i - 1]) ||
+         (is_upper(identifier[i - 1]) && i + 1 < identifier.size() && is_lower(identifier[i + 1])));
+    if (begins && !out.back().empty()) out.emplace_back();
+    out.back().push_back(lower(c));
+  }
+  for (std::string& word : out) {
+    // `base64` is a word, `password2` is not.
+    while (!word.empty() && is_digit(word.back()) && word != "base64" && word != "b64") {
+      word.pop_back();
+    }
+  }
+  std::erase_if(out, [](const std::string& word) { return word.empty(); });
+  return out;
+}
+
+}  // namespace
+
+const re2::RE2& LazyExpression::get() const {
+  std::call_once(once_,
+                 [&] { compiled_ = std::make_unique<re2::RE2>(piece(text_), re2::RE2::Quiet); });
+  return *compiled_;
+}
+
+Rules::Rules(std::span<const yaml::Node> specs, bool thorough, diag::Sink& sink) {
+  for (const yaml::Node& spec : specs) {
+    for (const yaml::Node& row : spec.get("patterns").items()) add_pattern(row, thorough, sink);
+    for (const yaml::Node& row : spec.get("names").items()) add_name(row);
+    for (const yaml::Node& word : spec.get("neutralWords").items()) {
+      neutral_.push_back(word.as_string());
+    }
+    const auto add = [&](const char* field, auto& to) {
+      for (const yaml::Node& expression : spec.get(field).items()) {
+        if (!compiles(expression, thorough, sink)) continue;
+        to.push_back(std::make_unique<LazyExpression>(expression.as_string()));
+      }
+    };
+    add("placeholders", placeholders_);
+    add("harmless", harmless_);
+  }
+  std::stable_sort(slots_.begin(), slots_.end(),
+                   [](const Slot& a, const Slot& b) { return a.window < b.window; });
+}
+
+bool Rules::compiles(const yaml::Node& expression, bool thorough, diag::Sink& sink) const {
+  if (!thorough && expression.is_string()) return true;
+  const re2::RE2 compiled(piece(expression.as_string()), re2::RE2::Quiet);
+  if (expression.is_string() && compiled.ok()) return true;
+  sink.error(kFaultyRule, expression.origin(), "this rule on secrets is no regular expression")
+      .got(expression.is_string() ? compiled.error() : "no text")
+      .expect("an expression of RE2");
+  return false;
+}
+
+void Rules::add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink) {
+  if (!row.get("name").is_string() || !row.get("pattern").is_string()) {
+    sink.error(kFaultyRule, row.origin(), "a pattern of secrets without `name` or `pattern`");
+    return;
+  }
+  const yaml::Node decodes = row.get("decodes");
+  if (!compiles(row.get("pattern"), thorough, sink)) return;
+  if (!decodes.is_null() && !compiles(decodes, thorough, sink)) return;
+  auto made =
+      std::make_unique<Pattern>(row.get("name").as_string(), row.get("pattern").as_string());
+  made->least_entropy = row.get("entropy").as_real();
+  const yaml::Node words = row.get("words");
+  if (words.size() == 2) {
+    made->least_word =
+        static_cast<std::size_t>(std::max<std::int64_t>(words.items()[0].as_integer(), 1));
+    made->most_word =
+        static_cast<std::size_t>(std::max<std::int64_t>(words.items()[1].as_integer(), 1));
+  }
+  if ((row.get("keywords").size() == 0) == (made->least_word == 0)) {
+    sink.error(kFaultyRule, row.origin(), "a pattern of secrets has either `keywords` or `words`")
+        .expect("`words: [LEAST, MOST]` is for what has no fixed text");
+    return;
+  }
+  made->random = row.get("random").as_boolean();
+  made->sure = row.get("severity").as_string() != "warning";
+  if (decodes.is_string()) made->decodes = std::make_unique<LazyExpression>(decodes.as_string());
+  const auto index = static_cast<std::int32_t>(patterns_.size());
+  for (const yaml::Node& keyword : row.get("keywords").items()) {
+    if (keyword.size() < kLeastKeyword) {
+      sink.error(kFaultyRule, keyword.origin(), "a keyword of a pattern is too short")
+          .expect("at least " + std::to_string(kLeastKeyword) + " characters");
+      return;
+    }
+    add_keyword(keyword.as_string(), index);
+  }
+  if (made->least_word != 0) patterns_of_words_.push_back(made.get());
+  patterns_.push_back(std::move(made));
+}
+
+void Rules::add_name(const yaml::Node& row) {
+  NamedSecret named;
+  named.ending = row.get("ending").as_string();
+  named.name = row.get("name").as_string();
+  named.whole = row.get("whole").as_boolean();
+  named.any = row.get("any").as_boolean();
+  if (row.get("decodes").is_string()) {
+    named.decodes = std::make_unique<LazyExpression>(row.get("decodes").as_string());
+  }
+  const yaml::Node keyword = row.get("keyword");
+  add_keyword(keyword.is_string() ? keyword.as_string() : named.ending, -1);
+  names_.push_back(std::move(named));
+}
+
+void Rules::add_keyword(std::string_view text, std::int32_t pattern) {
+  if (text.size() < kLeastKeyword) return;
+  std::uint32_t window = 0;
+  for (std::size_t i = 0; i < kLeastKeyword; ++i) window = next_window(window, text[i]);
+  const bool known = std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+    return slot.window == window && slot.keyword.pattern == pattern && slot.keyword.text == text;
+  });
+  if (known) return;
+  starts_.set(window);
+  slots_.push_back({window, {text, pattern}});
+}
+
+std::vector<Rules::Slot>::const_iterator Rules::first_of(std::uint32_t window) const {
+  return std::lower_bound(
+      slots_.begin(), slots_.end(), window,
+      [](const Slot& slot, std::uint32_t wanted) { return slot.window < wanted; });
+}
+
+bool Rules::stands_at(std::string_view keyword, std::string_view text, std::size_t at) {
+  if (text.size() - at < keyword.size()) return false;
+  for (std::size_t i = 0; i < keyword.size(); ++i) {
+    if (lower(text[at + i]) != lower(keyword[i])) return false;
+  }
+  return true;
+}
+
+const NamedSecret* Rules::named(std::string_view identifier) const {
+  if (identifier.size() < kLeastKeyword || identifier.size() > kMostName) return nullptr;
+  std::vector<std::string> words = words_of(identifier);
+  while (words.size() > 1 &&
+         std::find(neutral_.begin(), neutral_.end(), words.back()) != neutral_.end()) {
+    words.pop_back();
+  }
+  if (words.empty()) return nullptr;
+  std::string all;
+  for (const std::string& word : words) all += word;
+  const auto find = [&](std::string_view last, std::string_view whole) -> const NamedSecret* {
+    for (const NamedSecret& named : names_) {
+      if (named.whole ? last == named.ending : whole.ends_with(named.ending)) return &named;
+    }
+    return nullptr;
+  };
+  if (const NamedSecret* found = find(words.back(), all)) return found;
+  if (!all.ends_with('s')) return nullptr;
+  all.pop_back();
+  words.back().pop_back();
+  return find(words.back(), all);
+}
+
+bool Rules::is_placeholder(std::string_view value) const {
+  return std::any_of(placeholders_.begin(), placeholders_.end(), [&](const auto& expression) {
+    return re2::RE2::PartialMatch(piece(value), expression->get());
+  });
+}
+
+bool Rules::is_harmless(std::string_view word) const {
+  return std::any_of(harmless_.begin(), harmless_.end(), [&](const auto& expression) {
+    return re2::RE2::PartialMatch(piece(word), expression->get());
+  });
+}
+
+}  // namespace gpuctl::secrets
