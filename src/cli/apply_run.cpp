@@ -79,9 +79,10 @@ class Apply {
     std::vector<Finished> finished(plans.size());
     std::optional<Unchanged> unchanged;
     if (repository != nullptr && !request.crds) {
-      unchanged.emplace(repository->git_directory(),
-                        identity_of(knowledge_, global_.format + " " + report_.colouring() +
-                                                    (options_.take_over ? " take over" : "")));
+      unchanged.emplace(
+          repository->git_directory(),
+          identity_of(knowledge_, global_.format + " " + report_.colouring() + " " + request.date +
+                                      (options_.take_over ? " take over" : "")));
     }
     if (unchanged && !full_ && !start.empty()) {
       find_unchanged(*unchanged, request, start, plans, finished);

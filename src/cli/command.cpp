@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/heap.hpp"
 #include "cli/codes.hpp"
+#include "cli/day.hpp"
 #include "diag/character.hpp"
 #include "diag/print.hpp"
 
@@ -123,6 +124,7 @@ void BlueprintOptions::add_to(CLI::App& command) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   command.add_flag("--strict", strict, "Warnings fail");
+  add_date_option(command, date);
   command.add_option("-j,--jobs", jobs, "Threads (default: one a processor)")
       ->check(CLI::Range(1, 256));
 }
@@ -130,6 +132,7 @@ void BlueprintOptions::add_to(CLI::App& command) {
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report) {
   Request request;
   request.facts_file = options.facts;
+  request.date = day_text(chosen_day(options.date));
   std::vector<std::string> directories = options.crds;
   if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {
     std::string_view rest(variable);

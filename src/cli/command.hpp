@@ -79,6 +79,7 @@ struct BlueprintOptions {
   std::string facts;
   std::vector<std::string> crds;
   bool strict = false;
+  std::string date;   // --date, or empty
   unsigned jobs = 0;  // 0: one a processor
 
   void add_to(CLI::App& command);
