@@ -56,20 +56,33 @@ class Loader {
     const std::string_view kind = tree.get("kind").as_string();
     const yaml::Node spec = tree.get("spec");
     const bool schema = kind == "DocumentSchema";
+    const bool releases = kind == "DocumentReleases";
     if (tree.get("apiVersion").as_string() != kApiVersion || !spec.is_map() ||
-        (!schema && kind != "DocumentRules")) {
+        (!schema && !releases && kind != "DocumentRules")) {
       sink_
           .error(kKnowledgeFile, tree.origin(),
-                 "`" + path + "` is no DocumentSchema or DocumentRules")
+                 "`" + path + "` is no DocumentSchema, DocumentRules or DocumentReleases")
           .expect("apiVersion " + std::string(kApiVersion) +
-                  ", kind DocumentSchema or DocumentRules, and a map `spec`");
+                  ", one of these kinds, and a map `spec`");
       return;
     }
     if (schema) {
       add_schema(path, tree.get({"metadata", "name"}), spec);
+    } else if (releases) {
+      add_releases(spec);
     } else {
       add_rules(spec);
     }
+  }
+
+  void add_releases(const yaml::Node& spec) {
+    const yaml::Node on = spec.get("on");
+    if (!on.is_string()) {
+      sink_.error(kKnowledgeFile, spec.origin(), "a DocumentReleases needs `on: KIND`");
+      return;
+    }
+    rules_for_.emplace(on.as_string(), on.origin());
+    availability_[std::string(on.as_string())].push_back(spec);
   }
 
   void add_schema(const std::string& path, const yaml::Node& name, const yaml::Node& spec) {
@@ -149,6 +162,7 @@ class Loader {
       if ((*parts)->published.is_map()) kind.published = (*parts)->published;
     }
     kind.rules = pending_[name];
+    kind.availability = availability_[name];
     return true;
   }
 
@@ -156,6 +170,7 @@ class Loader {
   diag::Sink& sink_;
   std::map<std::string, Parts> parts_;
   std::map<std::string, std::vector<yaml::Node>> pending_;
+  std::map<std::string, std::vector<yaml::Node>> availability_;
   std::map<std::string, diag::Origin> rules_for_;
 };
 
@@ -167,10 +182,20 @@ std::vector<DocumentKind> load_documents(Library& library, const std::vector<std
 }
 
 Releases read_releases(const yaml::Node& written) {
-  return {std::string(written.get("option").as_string()),
-          std::string(written.get("table").as_string()),
-          std::string(written.get("features").as_string()),
-          std::string(written.get("derived").as_string())};
+  const auto text = [&](const char* key) { return std::string(written.get(key).as_string()); };
+  Releases out;
+  out.option = text("option");
+  out.table = text("table");
+  out.features = text("features");
+  out.derived = text("derived");
+  out.unnamed = text("unnamed");
+  out.title = text("title");
+  out.gates = text("gates");
+  out.custom_set = text("customFeatureSet");
+  for (const yaml::Node& set : written.get("featureSets").items()) {
+    out.feature_sets.emplace_back(set.as_string());
+  }
+  return out;
 }
 
 std::vector<Releases> all_releases(Library& library) {

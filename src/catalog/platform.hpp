@@ -44,6 +44,8 @@ struct DocumentKind {
   std::vector<yaml::Node> fragments;    // of its schema, those of the kinds it extends first
   std::vector<yaml::Node> conversions;  // rows {set, value, when}, likewise
   std::vector<yaml::Node> rules;        // of its own
+  /// `spec` of each DocumentReleases on it: which releases have a field, and what opens it.
+  std::vector<yaml::Node> availability;
   /// {group, version, kind, strict} of the published schema when the document does not carry it, or
   /// null. `strict: false`: the schema refuses what the reader takes.
   yaml::Node published;
@@ -55,6 +57,14 @@ struct Releases {
   std::string table;     // rows {KEY, ordinal}
   std::string features;  // rows {NAME, since}, or empty
   std::string derived;   // dotted path in the derived tree that says the release
+  std::string unnamed;   // the release that is taken when nobody names one; empty: the newest
+  std::string title;     // as messages name what is released: "Sample" in "Sample 1.2"
+  /// Rows {NAME, states: {release: feature set}} of feature gates, or empty: the first of
+  /// `feature_sets` in which a gate is on, or another text; a release that is absent has no such
+  /// gate.
+  std::string gates;
+  std::vector<std::string> feature_sets;  // each has what those before it have; the first: default
+  std::string custom_set;                 // the set in which nothing is on but what is named
 };
 
 struct Platform {

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/date.hpp"
 #include "cel/functions.hpp"
 
 namespace gpuctl::cel::lib {
@@ -27,10 +28,20 @@ Outcome date_of(Arguments args, CallContext& context) {
   return give_text(context, text.data());
 }
 
+// Days since 1970-01-01, so that dates can be compared and counted from. Of a month, its last day.
+Outcome day_of(Arguments args, CallContext&) {
+  const std::string_view text = args[0].node().as_string();
+  std::optional<std::chrono::sys_days> day = base::parse_date(text);
+  if (!day) day = base::parse_month(text);
+  if (!day) return fail("`" + std::string(text) + "` is no date such as 2031-12-31");
+  return give(yaml::Node::integer(day->time_since_epoch().count()));
+}
+
 }  // namespace
 
 void add_dates(Functions& to) {
   function(to, "dates.ofSeconds", {integer()}, string(), date_of);
+  function(to, "dates.day", {string()}, integer(), day_of);
 }
 
 }  // namespace gpuctl::cel::lib

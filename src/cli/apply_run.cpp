@@ -80,9 +80,10 @@ class Apply {
     std::vector<Finished> finished(plans.size());
     std::optional<Unchanged> unchanged;
     if (repository != nullptr && !request.crds) {
-      unchanged.emplace(repository->git_directory(),
-                        identity_of(knowledge_, global_.format + " " + report_.colouring() +
-                                                    (options_.take_over ? " take over" : "")));
+      unchanged.emplace(
+          repository->git_directory(),
+          identity_of(knowledge_, global_.format + " " + report_.colouring() + " " + request.date +
+                                      (options_.take_over ? " take over" : "")));
     }
     const bool shares_facts = !request.facts_file.empty() && plans.size() > 1;
     if (unchanged && !full_ && !start.empty() && !shares_facts) {

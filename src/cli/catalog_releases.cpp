@@ -4,11 +4,11 @@
 #include <optional>
 #include <set>
 
-#include "base/date.hpp"
 #include "catalog/addresses.hpp"
 #include "cli/codes.hpp"
 #include "cli/columns.hpp"
 #include "cli/command.hpp"
+#include "cli/day.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
@@ -25,16 +25,6 @@ struct ReleasesOptions {
   std::string date;
   std::string output = "table";
 };
-
-// A date as tables have it: some makers name only the month.
-std::optional<Days> day_of(const std::string& text) {
-  const std::optional<Days> day = base::parse_date(text);
-  return day ? day : base::parse_month(text);
-}
-
-Days today() {
-  return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-}
 
 struct Release {
   std::string product;
@@ -61,8 +51,8 @@ Release release_of(const catalog::Table& table, const catalog::Addresses& addres
   out.ends = column("ends");
   out.status = column("status");
   out.source = addresses.source_of(row.value);
-  const std::optional<Days> starts = day_of(out.starts);
-  const std::optional<Days> ends = day_of(out.ends);
+  const std::optional<Days> starts = parse_day(out.starts);
+  const std::optional<Days> ends = parse_day(out.ends);
   if (ends) out.days_left = (*ends - date).count();
   if (starts && *starts > date) {
     out.state = "not released yet";
@@ -97,13 +87,7 @@ yaml::Node as_json(const Release& release, yaml::Arena& arena) {
 int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  const std::optional<Days> date = options.date.empty() ? today() : day_of(options.date);
-  if (!date) {
-    sink.error(kUsage, diag::kNoOrigin, "`" + shown(options.date) + "` is no date")
-        .expect("a date such as 2026-12-31");
-    report.show(sink, diag::Sources());
-    return kUsageError;
-  }
+  const Days date = chosen_day(options.date);
   Knowledge& knowledge = open_knowledge(global, sink);
   std::vector<std::string> names = catalog::platforms(knowledge.library());
   if (!options.platform.empty()) names = {options.platform};
@@ -121,7 +105,7 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
         continue;
       const catalog::Addresses addresses(knowledge.library(), table);
       for (const yaml::Entry& row : table.rows.entries()) {
-        const Release release = release_of(table, addresses, row, *date);
+        const Release release = release_of(table, addresses, row, date);
         lines.push_back(
             {release.product, release.name, release.starts, release.ends, release.state});
         json.push_back(as_json(release, arena));
@@ -145,8 +129,7 @@ void add_releases(CLI::App& catalog, const GlobalOptions& global, int& exit_code
       ->check(CLI::IsMember({"table", "json"}));
   command->add_option("--platform", options->platform, "Only what this platform uses")
       ->type_name("NAME");
-  command->add_option("--date", options->date, "Seen from this day (default: today)")
-      ->type_name("YYYY-MM-DD");
+  add_date_option(*command, options->date);
   command->footer(
       "Where no end of support was found, the state is what the maker calls the release.\n\n"
       "Example:\n  gpuctl catalog releases --date 2027-01-01\n");

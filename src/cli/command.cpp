@@ -11,6 +11,7 @@
 #include "base/file.hpp"
 #include "base/heap.hpp"
 #include "cli/codes.hpp"
+#include "cli/day.hpp"
 #include "diag/character.hpp"
 #include "diag/print.hpp"
 #include "secrets/mask.hpp"
@@ -130,6 +131,7 @@ void BlueprintOptions::add_to(CLI::App& command) {
       ->type_name("DIR")
       ->allow_extra_args(false);
   command.add_flag("--strict", strict, "Warnings fail");
+  add_date_option(command, date);
   command.add_option("-j,--jobs", jobs, "Threads (default: one a processor)")
       ->check(CLI::Range(1, 256));
 }
@@ -146,6 +148,7 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
   Request request;
   request.facts_file = options.facts;
   request.replace_facts = options.facts_replace;
+  request.date = day_text(chosen_day(options.date));
   std::vector<std::string> directories = options.crds;
   if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {
     std::string_view rest(variable);

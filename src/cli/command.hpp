@@ -80,6 +80,7 @@ struct BlueprintOptions {
   std::vector<std::string> crds;
   bool facts_replace = false;
   bool strict = false;
+  std::string date;   // --date, or empty
   unsigned jobs = 0;  // 0: one a processor
 
   void add_to(CLI::App& command);

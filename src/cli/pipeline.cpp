@@ -10,6 +10,7 @@
 #include "base/path_check.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
+#include "cli/day.hpp"
 #include "cli/foreign.hpp"
 #include "cli/version.hpp"
 #include "document/token.hpp"
@@ -116,7 +117,8 @@ class Run {
     if (!derived) return;
     spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
     diag::Sink objections;
-    rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, sources(), arena(),
+    const std::string today = request_.date.empty() ? day_text(chosen_day({})) : request_.date;
+    rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, today, sources(), arena(),
                 objections);
     if (!request_.despite_rules) {
       sink().take(std::move(objections));

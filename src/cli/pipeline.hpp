@@ -27,6 +27,7 @@ struct SharedCrds {
 /// What a command wants of the pipeline.
 struct Request {
   std::string facts_file;            // --facts, or empty
+  std::string date = {};             // that rules go by, "2031-12-31"; empty: today
   std::shared_ptr<SharedCrds> crds;  // --crds, or nullptr
   std::string install_dir;           // --install-dir: render the secret form too
   bool replace_facts = false;        // --facts-replace: they may be of a cluster installed anew

@@ -9,6 +9,7 @@
 #include "document/decode.hpp"
 #include "document/places.hpp"
 #include "document/release.hpp"
+#include "schema/codes.hpp"
 #include "secrets/fields.hpp"
 #include "yaml/path.hpp"
 
@@ -139,6 +140,18 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
   kind.rules =
       rule::compile_document_rules(kind.described->rules, environment, thorough, *sources_, sink);
   if (kind.rules == nullptr) kind.rules = std::make_shared<rule::Rules>();
+  prepare_availability(kind, *environment, thorough, sink);
+}
+
+void Kinds::prepare_availability(const Kind& kind, const cel::Environment& environment,
+                                 bool thorough, diag::Sink& sink) const {
+  std::vector<Node> tables;
+  for (const Kind* part = &kind; part != nullptr; part = part->extends) {
+    const std::vector<Node>& own = part->described->availability;
+    tables.insert(tables.end(), own.begin(), own.end());
+  }
+  kind.availability = std::make_unique<const Availability>(tables, *platform_, environment,
+                                                           thorough, *sources_, sink);
 }
 
 const Kinds::Kind& Kinds::ready(const Kind& kind) const {
@@ -241,6 +254,18 @@ diag::Sink Kinds::judge(const Kind& kind, const Node& tree, const std::vector<ce
   return run(lent.tree);
 }
 
+// Some readers only warn of a field that they do not know: no reason to leave it in.
+void Kinds::add_what_readers_do(const Kind& kind, const Reading& reading, const diag::Sink& faults,
+                                diag::Sink& sink) {
+  const std::string does = reading.rendered ? std::string()
+                                            : kind.availability->unknown_fields(std::string(
+                                                  reading.release.get("minor").as_string()));
+  for (const diag::Diagnostic& fault : faults.all()) {
+    diag::Diagnostic& added = sink.add(fault);
+    if (!does.empty() && fault.code == schema::kUnknownField) added.note(does);
+  }
+}
+
 bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
                   yaml::Arena& arena, diag::Sink& sink) const {
   const Kind* found = kind_of(document);
@@ -250,9 +275,11 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   const Node written = schema::drop_nulls(
       *kind.schema, decode(kind.definition, document, sources, arena, findings, true), arena,
       findings, context.prefix);
-  const std::vector<cel::Value> others = {
-      cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
-      cel::Value(context.cluster), cel::Value(known_objects(context, arena))};
+  const Node read_by = release(*platform_, context.release, arena);
+  const Reading reading{document, written, read_by, context.prefix, context.rendered};
+  const std::vector<cel::Value> others = {cel::Value(platform_->catalog), cel::Value(read_by),
+                                          cel::Value(context.cluster),
+                                          cel::Value(known_objects(context, arena))};
   const Node tree =
       schema::apply_defaults(*kind.schema, convert(kind, written, others, arena), arena);
   rule::Subject subject;
@@ -264,7 +291,10 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   // Of a text that cannot be read nothing more can be said.
   if (!findings.has_errors()) {
     std::set<diag::Origin> failed;
-    schema::validate(*kind.schema, tree, arena, sources, findings, options_of(context, failed));
+    diag::Sink faults;
+    schema::validate(*kind.schema, tree, arena, sources, faults, options_of(context, failed));
+    add_what_readers_do(kind, reading, faults, findings);
+    kind.availability->check(reading, arena, findings);
     subject.faulty = findings.has_errors();
     subject.failed = &failed;
     findings.take(judge(kind, tree, others, subject, sources, arena));

@@ -11,6 +11,7 @@
 
 #include "base/once.hpp"
 #include "catalog/platform.hpp"
+#include "document/availability.hpp"
 #include "document/match.hpp"
 #include "rule/rule.hpp"
 
@@ -93,9 +94,12 @@ class Kinds {
     mutable schema::SchemaPtr schema;
     mutable std::vector<Conversion> conversions;
     mutable std::shared_ptr<const rule::Rules> rules;
+    mutable std::unique_ptr<const Availability> availability;  // with those it extends
   };
 
   void prepare(const Kind& kind, bool thorough, diag::Sink& sink) const;
+  void prepare_availability(const Kind& kind, const cel::Environment& environment, bool thorough,
+                            diag::Sink& sink) const;
   const Kind& ready(const Kind& kind) const;
   static schema::ValidateOptions options_of(const Context& context, std::set<diag::Origin>& failed);
   diag::Sink judge(const Kind& kind, const yaml::Node& tree, const std::vector<cel::Value>& others,
@@ -104,6 +108,9 @@ class Kinds {
   const Kind* kind_of(const yaml::Node& document) const;
   yaml::Node convert(const Kind& kind, yaml::Node document, const std::vector<cel::Value>& others,
                      yaml::Arena& arena) const;
+
+  static void add_what_readers_do(const Kind& kind, const Reading& reading,
+                                  const diag::Sink& faults, diag::Sink& sink);
 
   std::shared_ptr<const catalog::Platform> platform_;
   diag::Sources* sources_ = nullptr;

@@ -45,6 +45,7 @@ std::vector<std::string> releases_of(const catalog::Platform& platform) {
 
 Node release(const catalog::Platform& platform, const std::string& minor, yaml::Arena& arena) {
   std::string wanted = minor;
+  if (wanted.empty() && platform.releases) wanted = platform.releases->unnamed;
   if (const std::vector<std::string> known = releases_of(platform);
       wanted.empty() && !known.empty()) {
     wanted = known.back();

@@ -352,12 +352,13 @@ class Checker {
 }  // namespace
 
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
-           const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
-           yaml::Arena& arena, diag::Sink& sink, Observer* observer) {
+           const derive::Derived& derived, const yaml::Node& facts, std::string_view today,
+           diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, Observer* observer) {
   const derive::Inputs inputs{blueprint.metadata, blueprint.spec, derived.cluster,
                               blueprint.platform->catalog, facts};
   Subject subject;
   subject.values = inputs.values();
+  subject.values.emplace_back(arena.string(today));
   subject.fallback = blueprint.metadata.get("name").origin();
   subject.observer = observer;
   Checker checker(std::move(subject), &blueprint.document,

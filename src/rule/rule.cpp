@@ -152,7 +152,10 @@ class Compiler {
 std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
                                      std::shared_ptr<const cel::Environment> environment,
                                      bool thorough, diag::Sources& sources, diag::Sink& sink) {
-  Compiler compiler(std::move(environment), false, thorough, sources, sink);
+  auto with_date = std::make_shared<cel::Environment>(*environment);
+  with_date->variables.push_back(
+      {"today", cel::LazyType(cel::Type::simple(cel::TypeKind::string))});
+  Compiler compiler(std::move(with_date), false, thorough, sources, sink);
   auto rules = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
   bool good = true;
@@ -186,6 +189,7 @@ std::shared_ptr<const Rules> compile_document_rules(
 }
 
 bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena) {
+  values.emplace_back(yaml::Node::view("", diag::kNoOrigin));
   const auto is_true = [&](const cel::LazyExpression& expression, bool otherwise) {
     const cel::Outcome outcome = cel::evaluate(*expression.get().program, values, arena);
     if (!outcome.ok()) return otherwise;

@@ -32,8 +32,9 @@ struct Rule {
 using Rules = std::vector<Rule>;
 
 /// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `environment` is
-/// base_environment() of the platform. With `thorough` all expressions and texts are compiled at
-/// once, as the build does for what is built in; otherwise when a rule first needs them.
+/// base_environment() of the platform; rules see one variable more, `today`. With `thorough` all
+/// expressions and texts are compiled at once, as the build does for what is built in; otherwise
+/// when a rule first needs them.
 std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
                                      std::shared_ptr<const cel::Environment> environment,
                                      bool thorough, diag::Sources& sources, diag::Sink& sink);
@@ -85,16 +86,19 @@ struct Subject {
 void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
            diag::Sink& sink);
 
-/// Whether a rule is kept for all items of its loops. `values` are those of its environment.
+/// Whether a rule on blueprints is kept for all items of its loops. `values` are those of
+/// base_environment(): a rule between versions knows no date, and sees an empty text.
 /// Nothing is reported: a rule that cannot be evaluated, because it asks for what is not there, is
 /// kept.
 bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena);
 
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
 /// fact are skipped. The first broken rule between versions also says which pins of the blueprint
-/// are in conflict, and what would go together. `observer` may be absent.
+/// are in conflict, and what would go together. `today` is the date that rules go by, such as
+/// "2031-12-31"; nothing that is rendered sees it. `observer` may be absent.
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
-           const derive::Derived& derived, const yaml::Node& facts, diag::Sources& sources,
-           yaml::Arena& arena, diag::Sink& sink, Observer* observer = nullptr);
+           const derive::Derived& derived, const yaml::Node& facts, std::string_view today,
+           diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
+           Observer* observer = nullptr);
 
 }  // namespace gpuctl::rule

@@ -22,12 +22,12 @@ LEAST_AGREEMENT = 0.97
 
 
 # The release whose programs gave the verdicts.
-RELEASE = ["--openshift-version", "5.0"]
+RELEASE = "5.0"
 
 
-def findings_of(gpuctl, document, env):
+def findings_of(gpuctl, document, env, release):
     """(refused, [findings]) of one document."""
-    result = run([gpuctl, "--format", "json", "validate", document, *RELEASE], env=env)
+    result = run([gpuctl, "--format", "json", "validate", document, "--openshift-version", release], env=env)
     if result.returncode not in (0, 1):
         raise RuntimeError(f"exit code {result.returncode}: {result.stderr.decode()[:500]}")
     findings = [json.loads(line) for line in result.stderr.decode().splitlines()]
@@ -60,9 +60,17 @@ def field_of_parse_error(message):
     return next((name for name in found.groups() if name), None) if found else None
 
 
-def compare(doc, name, document, least_cases, judge):
+def verdicts_of(case, by_release):
+    """Release -> verdict of the program of that release."""
+    out = {RELEASE: yaml.safe_load((case / "verdict.yaml").read_text())}
+    if by_release:
+        out.update(yaml.safe_load((case / "verdict-by-release.yaml").read_text()))
+    return out
+
+
+def compare(doc, name, document, least_cases, judge, by_release=False):
     """Runs all cases of ../shared/conformance/NAME; `judge(verdict, refused, findings)` gives what
-    differs, or nothing."""
+    differs, or nothing. With `by_release` at all releases that the cases have verdicts of."""
     options = arguments(doc)
     cases = sorted(path.parent for path in (SHARED / "conformance" / name).glob(f"*/{document}"))
     if not cases:
@@ -70,21 +78,23 @@ def compare(doc, name, document, least_cases, judge):
     entries = yaml.safe_load((HERE / name / "deviations.yaml").read_text()) or []
     known = {entry["case"]: entry["reason"] for entry in entries}
     tally = Tally()
-    different = {}
+    different, count = {}, 0
     with tempfile.TemporaryDirectory() as home:
         env = environment(home)
         for case in cases:
-            verdict = yaml.safe_load((case / "verdict.yaml").read_text())
-            refused, findings = findings_of(options.gpuctl, case / document, env)
-            difference = judge(verdict, refused, findings)
-            if difference:
-                different[case.name] = difference
-            tally.check(not difference or case.name in known, f"{case.name}: {difference}")
+            for release, verdict in verdicts_of(case, by_release).items():
+                count += 1
+                refused, findings = findings_of(options.gpuctl, case / document, env, release)
+                difference = judge(verdict, refused, findings)
+                name_of = case.name if release == RELEASE else f"{case.name} at {release}"
+                if difference:
+                    different[name_of] = difference
+                tally.check(not difference or name_of in known, f"{name_of}: {difference}")
     for entry, reason in known.items():
         tally.check(entry in different, f"deviation {entry} is not needed, or there is no such case")
         tally.check(len(reason.split()) > 3, f"deviation {entry} has no reason")
-    agreement = 1 - len(different) / len(cases)
-    print(f"{name}: {len(cases) - len(different)} of {len(cases)} verdicts agree "
+    agreement = 1 - len(different) / count
+    print(f"{name}: {count - len(different)} of {count} verdicts agree "
           f"({100 * agreement:.1f} %)")
     tally.check(agreement >= LEAST_AGREEMENT, f"only {100 * agreement:.1f} % agree")
     tally.check(len(cases) >= least_cases, f"only {len(cases)} cases")

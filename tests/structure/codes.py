@@ -31,8 +31,10 @@ def defined():
     for path in sorted((ROOT / "providers").glob("*/documents/*.yaml")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = re.match(r"\s*(?:-\s*)?code:\s*[\"']?(GPU\d{4})", line)
-            if match:
-                found.setdefault(match[1], [(f"{relative(path)}:{number}", "")])
+            # Tables of releases name the codes of what they refuse once.
+            named = re.findall(r"\b(?:lacks|gate): (GPU\d{4})", line) if "codes:" in line else []
+            for code in ([match[1]] if match else []) + named:
+                found.setdefault(code, [(f"{relative(path)}:{number}", "")])
     return found
 
 

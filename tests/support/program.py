@@ -11,6 +11,7 @@ SHARED = ROOT.parent / "shared"
 STRICT = os.environ.get("CI") == "true" or os.environ.get("GPUCTL_REQUIRE_SHARED") == "1"
 SKIPPED = 77  # what ctest knows as skipped
 TIMEOUT_S = 300
+TODAY = "2025-12-01"
 
 
 def samples():
@@ -25,6 +26,7 @@ def environment(home, **more):
     env = {key: os.environ[key] for key in kept if key in os.environ}
     env.update({
         "HOME": str(home), "LC_ALL": "C", "TZ": "UTC", "GIT_CONFIG_NOSYSTEM": "1",
+        "GPUCTL_DATE": TODAY,  # ends of support are seen from one day
         "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.invalid",
         "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.invalid",
     })

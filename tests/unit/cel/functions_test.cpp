@@ -291,6 +291,9 @@ TEST_F(Functions_, Dates) {
       {"dates.ofSeconds(-62135596800)", "\"0001-01-01\""},
       {"dates.ofSeconds(-62135596801)", "error: the year has no four digits"},
       {"dates.ofSeconds(9223372036854775807)", "error: the year has no four digits"},
+      {"dates.day('1970-01-02')", "1"},
+      {"dates.day('2024-02') - dates.day('2024-01-31')", "29"},
+      {"dates.day('2023-02-29')", "error: `2023-02-29` is no date such as 2031-12-31"},
   });
 }
 

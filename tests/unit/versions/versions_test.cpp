@@ -96,8 +96,8 @@ Made run(const std::string& spec, const std::string& kept = "null",
           made.choices += (choice.kept ? "*" : "") + choice.path + "=" +
                           std::string(choice.value.as_string()) + " " + choice.because;
         }
-        rule::check(*compiled, *blueprint, *derived, facts, sources, lab.library->arena(),
-                    lab.sink);
+        rule::check(*compiled, *blueprint, *derived, facts, "2026-01-01", sources,
+                    lab.library->arena(), lab.sink);
       }
     }
   }
