@@ -1,6 +1,7 @@
 #include "base/output_tree.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,6 +20,8 @@ namespace gpuctl::base {
 namespace {
 
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
+// Deeper than any path that is written.
+constexpr int kMostDepth = 32;
 constexpr std::string_view kTemporary = ".gpuctl-tmp-";
 constexpr std::string_view kDigits = "0123456789abcdef";
 
@@ -78,6 +81,24 @@ std::optional<FileError> check_private(const std::string& root, int descriptor) 
   return std::nullopt;
 }
 
+// Removes what has a name with this start, here and in all directories below, without following
+// links. False when something stays.
+bool remove_all_marked(int directory, const std::string& start, int depth) {
+  bool done = true;
+  for (const std::string& name : names_in(directory)) {
+    struct stat status {};
+    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (name.starts_with(start)) {
+      if (S_ISDIR(status.st_mode)) remove_directory(directory, name);
+      done = (::unlinkat(directory, name.c_str(), 0) == 0 || errno == ENOENT) && done;
+    } else if (S_ISDIR(status.st_mode) && depth > 0) {
+      const FileDescriptor below(open_child(directory, name));
+      if (below) done = remove_all_marked(below.get(), start, depth - 1) && done;
+    }
+  }
+  return done;
+}
+
 }  // namespace
 
 OutputTree::OutputTree(std::string root, FileDescriptor descriptor, OutputOptions options)
@@ -101,6 +122,51 @@ std::string OutputTree::new_mark() {
 
 std::string OutputTree::temporary_name() {
   return std::string(kTemporary) + options_.mark + "-" + std::to_string(++temporaries_);
+}
+
+// Before the first temporary file.
+std::optional<FileError> OutputTree::start_journal() {
+  if (journal_ || at_once_) return std::nullopt;
+  remove_left();
+  const std::string name = std::string(kTemporary) + options_.mark;
+  while (true) {
+    FileDescriptor file(::openat(root_.get(), name.c_str(),
+                                 O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!file) return os_error(name, errno);
+    // Where files cannot be locked nobody will be able to tell that we are dead: nothing is
+    // removed.
+    while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) return os_error(name, errno);
+    if (status.st_nlink == 0) continue;  // taken for left before it was locked
+    journal_ = std::move(file);
+    return std::nullopt;
+  }
+}
+
+std::optional<FileError> OutputTree::end_journal() {
+  if (!journal_) return std::nullopt;
+  journal_.reset();
+  const std::string name = std::string(kTemporary) + options_.mark;
+  if (::unlinkat(root_.get(), name.c_str(), 0) == 0) return std::nullopt;
+  const int code = errno;
+  return FileError{name, code, "cannot be removed: " + errno_text(code)};
+}
+
+// What runs that have died left below this root.
+void OutputTree::remove_left() {
+  for (const std::string& name : names_in(root_.get())) {
+    const bool journal = name.starts_with(kTemporary) &&
+                         name.find_first_not_of(kDigits, kTemporary.size()) == std::string::npos;
+    if (!journal) continue;
+    const FileDescriptor file(
+        ::openat(root_.get(), name.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    if (remove_all_marked(root_.get(), name + "-", kMostDepth)) {
+      ::unlinkat(root_.get(), name.c_str(), 0);
+    }
+  }
 }
 
 void OutputTree::remove_marked(std::string_view directory) {
@@ -242,12 +308,14 @@ std::variant<bool, FileError> OutputTree::same(const Parent& parent, std::string
 
 std::optional<FileError> OutputTree::write(std::string_view path, std::string_view content,
                                            FileMode mode) {
+  at_once_ = true;
   if (auto error = stage(path, content, mode)) return error;
   if (auto error = publish()) return error;
   return keep();
 }
 
 std::optional<FileError> OutputTree::remove(std::string_view path) {
+  at_once_ = true;
   if (auto error = stage_removal(path)) return error;
   if (auto error = publish()) return error;
   return keep();
@@ -286,6 +354,7 @@ std::optional<FileError> OutputTree::prepare(Staged& staged, std::string_view co
   needed = !std::get<bool>(present);
   if (!needed) return std::nullopt;
 
+  if (auto error = start_journal()) return error;
   staged.temporary = temporary_name();
   FileDescriptor file(::openat(parent.descriptor, staged.temporary.c_str(),
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, bits));
@@ -315,6 +384,7 @@ std::optional<FileError> OutputTree::stage_removal(std::string_view path) {
   if (std::string reason = other_than_file(status.st_mode); !reason.empty()) {
     return fail(refusal(path, std::move(reason)));
   }
+  if (auto error = start_journal()) return fail(std::move(*error));
   Staged staged;
   staged.path = path;
   staged_.push_back(std::move(staged));
@@ -333,6 +403,7 @@ std::variant<std::optional<OutputTree::Reserved>, FileError> OutputTree::reserve
     return std::optional<Reserved>();
   }
   if (errno != ENOENT) return failed(os_error(path, errno));
+  if (auto error = start_journal()) return failed(std::move(*error));
   Reserved reserved;
   reserved.parent = FileDescriptor(::fcntl(parent.descriptor, F_DUPFD_CLOEXEC, 0));
   if (!reserved.parent) return failed(os_error(path, errno));
@@ -424,7 +495,8 @@ std::optional<FileError> OutputTree::keep() {
   staged_.clear();
   made_roots_.clear();
   made_directories_.clear();
-  return first;
+  auto left = end_journal();
+  return first ? first : left;
 }
 
 void OutputTree::remove_empty_directories(std::string_view path) {
@@ -470,6 +542,7 @@ void OutputTree::discard() {
     ::unlinkat(directory->descriptor, directory->name.c_str(), AT_REMOVEDIR);
   }
   last_.reset();
+  end_journal();
   if (!made_roots_.empty()) root_.reset();
   for (auto path = made_roots_.rbegin(); path != made_roots_.rend(); ++path) {
     ::rmdir(path->c_str());

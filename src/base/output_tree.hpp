@@ -35,8 +35,10 @@ struct OutputOptions {
 ///
 /// Many files appear together: stage() and stage_removal() prepare them out of sight, publish()
 /// gives them their names one after the other, keep() drops what was there before. Until then
-/// discard() takes everything back. Only a process that dies in between leaves files named
-/// `.gpuctl-tmp-...` or a part of the new files behind.
+/// discard() takes everything back. A process that dies in between leaves files named
+/// `.gpuctl-tmp-...`, or a part of the new files. The next one that stages something below the same
+/// root removes the former: as long as the owner of a mark lives, it keeps an flock on the file
+/// `.gpuctl-tmp-MARK` in the root.
 class OutputTree {
  public:
   /// Opens `root`. One that does not exist is created, with missing parents, when the first file is
@@ -115,6 +117,9 @@ class OutputTree {
   };
   enum class Missing { create, leave };
   std::string temporary_name();
+  std::optional<FileError> start_journal();
+  std::optional<FileError> end_journal();
+  void remove_left();
   std::optional<FileError> make_root();
   std::variant<Parent, FileError> parent_of(std::string_view path, Missing missing);
   std::variant<FileDescriptor, FileError> open_directory(std::string_view path, Missing missing);
@@ -140,6 +145,8 @@ class OutputTree {
   std::size_t written_ = 0;
   std::size_t unchanged_ = 0;
   std::size_t temporaries_ = 0;  // names given so far
+  FileDescriptor journal_;       // says that this run lives
+  bool at_once_ = false;         // files get their names as they come: no journal
 };
 
 }  // namespace gpuctl::base

@@ -238,6 +238,8 @@ Ended run_process(const Process& process) {
                                    Stream{&errors.read, &result.errors}};
   int signal = 0;
   bool late = false;
+  Liveness liveness(id, process.patience);
+  Liveness::State state = Liveness::State::alive;
   Clock::time_point last_words = Clock::time_point::max();
   while (*streams[0].end || *streams[1].end || !child.ended()) {
     // An end that is reaped would be reported for ever.
@@ -251,18 +253,21 @@ Ended run_process(const Process& process) {
     }
     signal = signals.take();
     late = Clock::now() >= process.deadline && !child.reap(false);
-    if (signal != 0 || late) break;
+    if (!child.ended()) state = liveness.state();
+    if (signal != 0 || late || state != Liveness::State::alive) break;
     if (child.reap(false) && last_words == Clock::time_point::max()) {
       last_words = Clock::now() + kLinger;
     }
     if (Clock::now() >= last_words) break;
   }
-  if (signal != 0 || late) child.end();
+  if (signal != 0 || late || state != Liveness::State::alive) child.end();
   held.release();
   if (signal != 0) ::raise(signal);  // after which we are mostly no more
 
   if (late) {
     result.how = Ended::How::late;
+  } else if (state != Liveness::State::alive) {
+    result.how = state == Liveness::State::idle ? Ended::How::idle : Ended::How::unconnected;
   } else if (WIFSIGNALED(child.status())) {
     result.how = Ended::How::signalled;
     result.code = WTERMSIG(child.status());

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/liveness.hpp"
+
 namespace gpuctl::base {
 
 struct Setting {
@@ -19,11 +21,12 @@ struct Process {
   std::vector<std::string> arguments;
   std::vector<Setting> environment;  // changes to our own
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  Patience patience;  // less than until the deadline, for what does not get anywhere
   std::size_t most_bytes = std::size_t{256} << 10U;  // kept of each stream; the rest is dropped
 };
 
 struct Ended {
-  enum class How { exited, signalled, late, not_started };
+  enum class How { exited, signalled, late, unconnected, idle, not_started };
   How how = How::not_started;
   int code = 0;  // exit code, signal, or errno
   std::string output;
@@ -37,11 +40,11 @@ struct Ended {
 std::string find_program(const std::string& name);
 
 /// Runs a program to its end. It has /dev/null as input, a session of its own (so nothing it starts
-/// can ask on our terminal) and no file of ours but its three streams. At the deadline its process
-/// group gets SIGTERM and, a second later, SIGKILL. When we get SIGINT, SIGTERM, SIGHUP or SIGQUIT
-/// the same happens to it, and then the signal takes its course with us. When we die otherwise, the
-/// program gets SIGTERM. What it leaves in the background may keep its streams: we do not wait for
-/// them to close. Call it from one thread at a time.
+/// can ask on our terminal) and no file of ours but its three streams. At the deadline, or when its
+/// patience is over, its process group gets SIGTERM and, a second later, SIGKILL. When we get
+/// SIGINT, SIGTERM, SIGHUP or SIGQUIT the same happens to it, and then the signal takes its course
+/// with us. When we die otherwise, the program gets SIGTERM. What it leaves in the background may
+/// keep its streams: we do not wait for them to close. Call it from one thread at a time.
 Ended run_process(const Process& process);
 
 }  // namespace gpuctl::base

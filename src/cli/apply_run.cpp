@@ -44,9 +44,11 @@ class Apply {
       : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
 
   int run(Request request) {
-    target_ = make_target({options_.repository, options_.branch,
-                           std::chrono::seconds(options_.timeout), options_.dry_run},
-                          report_);
+    git::TimeLimits limits;
+    limits.total = std::chrono::seconds(options_.timeout);
+    limits.idle = std::chrono::seconds(options_.idle_timeout);
+    target_ =
+        make_target({options_.repository, options_.branch, limits, options_.dry_run}, report_);
     if (!target_) return kFindings;
     do {
       const git::CommitStatus status = attempt_once(request);
@@ -411,6 +413,12 @@ void ApplyOptions::add_to(CLI::App& command) {
       .add_option("--timeout", timeout,
                   "Seconds that all exchanges with a server may take together")
       ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  command
+      .add_option("--idle-timeout", idle_timeout,
+                  "Seconds after which an exchange with a server ends in which nothing moves; 0: "
+                  "only --timeout counts")
+      ->check(CLI::Range(0, 86400))
       ->capture_default_str();
   command.add_flag("--take-over", take_over,
                    "Overwrite files that were edited by hand or are not ours");

@@ -13,6 +13,7 @@ struct ApplyOptions {
   std::string repository;
   std::string branch;
   int timeout = 300;  // seconds
+  int idle_timeout = 30;
   bool take_over = false;
   bool full = false;
   bool dry_run = false;                   // say what would happen, and commit nothing

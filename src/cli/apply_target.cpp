@@ -198,7 +198,7 @@ std::unique_ptr<Target> make_target(const Destination& destination, Report& repo
   std::unique_ptr<Target> target;
   if (const std::optional<git::Address> address = git::read_address(destination.repository, sink)) {
     std::optional<git::Remote> remote = git::Remote::open(
-        *address, destination.timeout, [&](const std::string& line) { report.say(line); }, sink);
+        *address, destination.limits, [&](const std::string& line) { report.say(line); }, sink);
     if (remote) target = std::make_unique<RemoteTarget>(std::move(*remote), destination.branch);
   }
   report.show(sink, diag::Sources());

@@ -42,7 +42,7 @@ class Target {
 struct Destination {
   std::string repository;  // `--repo`
   std::string branch;      // "": its default
-  std::chrono::seconds timeout;
+  git::TimeLimits limits;
   bool look_only = false;  // nothing is to be changed, not even finished
 };
 

@@ -98,9 +98,9 @@ bool initialise(const fs::path& path, diag::Sink& sink) {
   return config ? true : refuse(path, "its configuration cannot be written", sink);
 }
 
-// Lock files of a git program that was killed. Ours was the only one here, and we hold the lock
-// now.
-void remove_stale_locks(const fs::path& repository) {
+// Lock files and unfinished objects of a git program that was killed. Ours was the only one here,
+// and we hold the lock now.
+void remove_stale_files(const fs::path& repository) {
   std::error_code ignored;
   std::vector<fs::path> stale;
   const auto collect = [&](const fs::directory_entry& entry) {
@@ -112,7 +112,14 @@ void remove_stale_locks(const fs::path& repository) {
   for (const auto& entry : fs::recursive_directory_iterator(repository / "refs", ignored)) {
     collect(entry);
   }
-  for (const fs::path& file : stale) fs::remove(file, ignored);
+  // Half of an object or pack, or a directory of them.
+  for (const char* place : {"objects", "objects/pack"}) {
+    for (const auto& entry : fs::directory_iterator(repository / place, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with("tmp_") || name.starts_with("pack_git2_")) stale.push_back(entry.path());
+    }
+  }
+  for (const fs::path& file : stale) fs::remove_all(file, ignored);
 }
 
 }  // namespace
@@ -166,7 +173,7 @@ std::optional<Cache> Cache::open(const Address& address,
   struct stat status {};
   const bool there = ::lstat(directory.c_str(), &status) == 0;
   if (there && cache.is_sound()) {
-    remove_stale_locks(directory);
+    remove_stale_files(directory);
     diag::Sink broken;
     if (cache.reopen(broken)) return cache;
   }

@@ -34,6 +34,7 @@ inline constexpr std::string_view kCacheLocked = "GPU0525";
 inline constexpr std::string_view kCacheUnusable = "GPU0526";
 inline constexpr std::string_view kTransport = "GPU0527";
 inline constexpr std::string_view kNotConfirmed = "GPU0528";
+inline constexpr std::string_view kSilent = "GPU0534";
 // Work trees.
 inline constexpr std::string_view kCheckoutFinished = "GPU0529";  // note
 inline constexpr std::string_view kCheckoutFailed = "GPU0530";

@@ -78,6 +78,7 @@ bool Repository::finish_interrupted(bool look_only, diag::Sink& sink) {
   const std::string directory = git_directory();
   std::string common = git_repository_commondir(state_->handle.get());
   while (common.size() > 1 && common.back() == '/') common.pop_back();
+  if (!look_only) NewObjects::remove_left(common + "/objects");
   const std::optional<CheckoutRecord> record = CheckoutRecord::read(directory);
   if (!record && !IndexLock::is_left(directory) && !RepositoryLock::is_left(common)) return true;
   // Whoever has the lock is alive, and looks for itself.

@@ -3,6 +3,7 @@
 #include "git/new_objects.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <mutex>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "base/digest.hpp"
@@ -24,7 +26,8 @@ namespace gpuctl::git {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 20U;
-constexpr std::string_view kTemporary = "tmp_pack_XXXXXX";  // as git names its own
+// As git names its own, which it removes one day; ours are locked as long as their owner lives.
+constexpr std::string_view kTemporary = "tmp_pack_gpuctl_";
 
 enum class Kind : std::uint8_t { tree = 2, blob = 3 };
 
@@ -74,6 +77,25 @@ std::string packed(Kind kind, std::string_view content) {
 std::uint32_t crc_of(std::string_view bytes) {
   return static_cast<std::uint32_t>(::crc32_z(
       ::crc32_z(0, nullptr, 0), reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+}  // namespace
+
+namespace {
+
+// A new temporary file; closed when that fails, with errno.
+base::FileDescriptor make_temporary(std::string& name) {
+  const std::string pattern = name;
+  while (true) {
+    name = pattern + "XXXXXX";
+    base::FileDescriptor file(::mkostemp(name.data(), O_CLOEXEC));
+    if (!file) return file;
+    while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+    struct stat status {};
+    // Taken for left before it was locked?
+    if (::fstat(file.get(), &status) != 0 || status.st_nlink != 0) return file;
+  }
 }
 
 }  // namespace
@@ -217,7 +239,7 @@ std::optional<NewObjects> NewObjects::start(const std::string& object_directory,
   state->directory = object_directory + "/pack";
   ::mkdir(state->directory.c_str(), 0777);
   std::string name = state->directory + "/" + std::string(kTemporary);
-  state->file = base::FileDescriptor(::mkostemp(name.data(), O_CLOEXEC));
+  state->file = make_temporary(name);
   if (!state->file) {
     sink.error(kCannotWrite, diag::kNoOrigin,
                "cannot write `" + state->directory + "`: " + base::errno_text(errno));
@@ -227,6 +249,18 @@ std::optional<NewObjects> NewObjects::start(const std::string& object_directory,
   state->buffer.assign(12, '\0');  // the header, known at the end
   state->offset = state->buffer.size();
   return NewObjects(std::move(state));
+}
+
+void NewObjects::remove_left(const std::string& object_directory) {
+  const auto names = base::list_directory(object_directory + "/pack");
+  const auto* list = std::get_if<std::vector<std::string>>(&names);
+  for (const std::string& name : list == nullptr ? std::vector<std::string>() : *list) {
+    if (!name.starts_with(kTemporary)) continue;
+    const std::string path = object_directory + "/pack/" + name;
+    const base::FileDescriptor file(
+        ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(path.c_str());
+  }
 }
 
 std::string NewObjects::add_blob(std::string_view content) {
@@ -251,7 +285,7 @@ bool NewObjects::finish(diag::Sink& sink) {
   if (const int code = state.seal(digest); code != 0) return fail(code);
   const std::string name = state.directory + "/pack-" + base::hex(digest);
   std::string index_name = state.directory + "/" + std::string(kTemporary);
-  base::FileDescriptor index(::mkostemp(index_name.data(), O_CLOEXEC));
+  base::FileDescriptor index = make_temporary(index_name);
   if (!index) return fail(errno);
   state.made.push_back(index_name);
   int code = base::write_all(index.get(), state.index(digest));

@@ -11,12 +11,14 @@
 
 namespace gpuctl::git {
 
-/// A pack in the making. Until finish() nobody sees it; a process that dies leaves a `tmp_pack_`
-/// file that `git gc` removes.
+/// A pack in the making. Until finish() nobody sees it; a process that dies leaves a
+/// `tmp_pack_gpuctl_` file, see remove_left().
 class NewObjects {
  public:
   /// For the object directory of a repository. Nothing after a diagnostic.
   static std::optional<NewObjects> start(const std::string& object_directory, diag::Sink& sink);
+  /// Removes what processes that have died left.
+  static void remove_left(const std::string& object_directory);
   ~NewObjects();
   NewObjects(NewObjects&&) noexcept;
   NewObjects& operator=(NewObjects&&) noexcept;

@@ -57,7 +57,7 @@ bool is_local_damage(const std::string& errors) {
 
 }  // namespace
 
-std::optional<Remote> Remote::open(const Address& address, std::chrono::seconds timeout,
+std::optional<Remote> Remote::open(const Address& address, const TimeLimits& limits,
                                    const Cache::Say& say, diag::Sink& sink) {
   const std::string program = base::find_program("git");
   if (program.empty()) {
@@ -66,10 +66,10 @@ std::optional<Remote> Remote::open(const Address& address, std::chrono::seconds 
         .suggest("install git 2.31 or newer");
     return std::nullopt;
   }
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const auto deadline = std::chrono::steady_clock::now() + limits.total;
   std::optional<Cache> cache = Cache::open(address, deadline, say, sink);
   if (!cache) return std::nullopt;
-  Remote remote(address, timeout, std::move(*cache), program);
+  Remote remote(address, limits, std::move(*cache), program);
   remote.deadline_ = deadline;
   remote.prepare_environment();
   return remote;
@@ -88,6 +88,8 @@ base::Ended Remote::git(const std::vector<std::string>& arguments) const {
   process.arguments.insert(process.arguments.end(), arguments.begin(), arguments.end());
   process.environment = environment_;
   process.deadline = deadline_;
+  // What is on this machine may well compute for long, and is not far away.
+  if (address_.scheme != "file") process.patience = {limits_.connect, limits_.idle};
   return base::run_process(process);
 }
 
@@ -149,7 +151,7 @@ std::optional<Remote::Refs> Remote::list_refs(const std::vector<std::string>& ar
   command.insert(command.end(), arguments.begin(), arguments.end());
   const base::Ended ended = git(command);
   if (!ended.good()) {
-    report_trouble(ended, "read", address_, timeout_, sink);
+    report_trouble(ended, "read", address_, limits_, sink);
     return std::nullopt;
   }
   Refs refs;
@@ -248,7 +250,7 @@ std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at
       git({"fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules",
            "--no-write-fetch-head", "--refmap=", "--", address_.url, "+" + from + ":" + own});
   if (!ended.good()) {
-    report_trouble(ended, "fetch from", address_, timeout_, sink);
+    report_trouble(ended, "fetch from", address_, limits_, sink);
     cache_at_fault = ended.how == base::Ended::How::exited && code_of(ended.errors).empty() &&
                      !cannot_write_here(ended.errors);
     return std::nullopt;
@@ -292,15 +294,16 @@ PushStatus Remote::offer(const Head& head, const std::string& commit, diag::Sink
       break;
   }
   if (is_local_damage(ended.errors) && renew(sink)) return PushStatus::lost;
-  if (ended.how != base::Ended::How::late) {
+  using How = base::Ended::How;
+  if (ended.how != How::late && ended.how != How::idle) {
     // The connection may have broken after the server had taken the commit.
     diag::Sink ignored;
     const std::optional<Listed> listed = list(head.branch, ignored);
     if (listed && listed->tip == commit) return PushStatus::pushed;
   }
-  report_trouble(ended, "push to", address_, timeout_, sink);
-  const bool no_push = ended.how == base::Ended::How::not_started ||
-                       (ended.how == base::Ended::How::exited && !code_of(ended.errors).empty());
+  report_trouble(ended, "push to", address_, limits_, sink);
+  const bool no_push = ended.how == How::not_started || ended.how == How::unconnected ||
+                       (ended.how == How::exited && !code_of(ended.errors).empty());
   return no_push ? PushStatus::refused : PushStatus::unknown;
 }
 

@@ -33,10 +33,11 @@ enum class PushStatus {
 
 /// Talks to a server through the `git` program, so that the user's ssh configuration, known hosts,
 /// credential helpers and proxies hold. Nothing can ask on the terminal; nothing outlives the
-/// deadline, which starts at open() and holds for all exchanges together. Keeps the cache's lock.
+/// deadline, which starts at open() and holds for all exchanges together, and an exchange in which
+/// nothing moves ends before. Keeps the cache's lock.
 class Remote {
  public:
-  static std::optional<Remote> open(const Address& address, std::chrono::seconds timeout,
+  static std::optional<Remote> open(const Address& address, const TimeLimits& limits,
                                     const Cache::Say& say, diag::Sink& sink);
 
   /// Asks the server for `branch` ("": the one its HEAD names; `main` in an empty repository) and
@@ -65,10 +66,10 @@ class Remote {
     std::string tip;
   };
 
-  Remote(Address address, std::chrono::seconds timeout, Cache cache, std::string program)
+  Remote(Address address, const TimeLimits& limits, Cache cache, std::string program)
       : address_(std::move(address)),
-        timeout_(timeout),
-        deadline_(std::chrono::steady_clock::now() + timeout),
+        limits_(limits),
+        deadline_(std::chrono::steady_clock::now() + limits.total),
         cache_(std::move(cache)),
         program_(std::move(program)) {}
 
@@ -84,7 +85,7 @@ class Remote {
   bool confirm(const std::string& branch, const std::string& commit, diag::Sink& sink);
 
   Address address_;
-  std::chrono::seconds timeout_;
+  TimeLimits limits_;
   std::chrono::steady_clock::time_point deadline_;
   Cache cache_;
   std::string program_;

@@ -214,14 +214,28 @@ std::vector<std::string> words_of(std::string_view errors, bool of_server) {
 }
 
 void report_trouble(const base::Ended& ended, std::string_view doing, const Address& address,
-                    std::chrono::seconds timeout, diag::Sink& sink) {
+                    const TimeLimits& limits, diag::Sink& sink) {
   using How = base::Ended::How;
   const std::string what = "cannot " + std::string(doing) + " `" + address.shown + "`";
   if (ended.how == How::late) {
     sink.error(kDeadline, diag::kNoOrigin,
-               what + ": no end within " + std::to_string(timeout.count()) + " s")
+               what + ": no end within " + std::to_string(limits.total.count()) + " s")
         .suggest("see whether the server answers: `git ls-remote " + address.shown + "`")
         .suggest("a slow network may need more time: `--timeout SECONDS`");
+    return;
+  }
+  if (ended.how == How::idle) {
+    sink.error(kSilent, diag::kNoOrigin,
+               what + ": nothing has moved for " + std::to_string(limits.idle.count()) + " s")
+        .suggest("see whether the server answers: `git ls-remote " + address.shown + "`")
+        .suggest("a server that is silent for long needs more: `--idle-timeout SECONDS`");
+    return;
+  }
+  if (ended.how == How::unconnected) {
+    diag::Diagnostic& error = sink.error(kUnreachable, diag::kNoOrigin,
+                                         what + ": " + std::string(title_of(kUnreachable)));
+    error.note("no connection within " + std::to_string(limits.connect.count()) + " s");
+    advise(kUnreachable, error);
     return;
   }
   if (ended.how == How::not_started || (ended.how == How::exited && ended.code == kUsage)) {

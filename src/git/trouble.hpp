@@ -12,6 +12,13 @@
 
 namespace gpuctl::git {
 
+/// How long exchanges may take.
+struct TimeLimits {
+  std::chrono::seconds total{300};   // all of them together
+  std::chrono::seconds idle{30};     // without a byte; zero: no limit
+  std::chrono::seconds connect{10};  // for a server that does not answer at all
+};
+
 /// The code for a failure that git words like this (LC_ALL=C); "" when it is none of those known.
 std::string_view code_of(std::string_view errors);
 
@@ -20,9 +27,9 @@ std::string_view code_of(std::string_view errors);
 bool cannot_write_here(std::string_view errors);
 
 /// Adds the error for a git program that has not done what it was started for. `doing` completes
-/// "cannot ... `ADDRESS`"; `timeout` is what the user gave the run.
+/// "cannot ... `ADDRESS`"; `limits` are those of the run.
 void report_trouble(const base::Ended& ended, std::string_view doing, const Address& address,
-                    std::chrono::seconds timeout, diag::Sink& sink);
+                    const TimeLimits& limits, diag::Sink& sink);
 
 /// Adds the error for a branch that the server has not taken, with the reason in its list of refs.
 /// `errors` holds what it said besides.

@@ -12,6 +12,7 @@ that is told to end (SIGTERM, SIGHUP, SIGINT) ends by that signal, and never bet
 """
 
 import argparse
+import fcntl
 import os
 import pathlib
 import shutil
@@ -241,6 +242,73 @@ def check_meanwhile(scene, what):
     scene.check(not repository.status(), repository.status())
 
 
+def check_render(scene, kind, wanted):
+    """A killed render leaves files with names of its own; the next one removes them, and leaves
+    those of a run that lives."""
+    words = ["render", "lab.yaml", "--facts", "lab.facts.yaml", "-o", "out", "--install-dir",
+             "private"]
+    out, private, pristine = scene.work / "out", scene.work / "private", scene.folder / "pristine"
+    scene.good()
+    pristine.mkdir()
+    if kind == "second run":
+        scene.accepted("before", *words)
+        remove(pristine)
+        shutil.copytree(out, pristine)
+        scene.write("lab.yaml", blueprint(
+            gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+
+    def left():
+        return [path for place in (out, private) for path in place.rglob(".gpuctl-tmp-*")]
+
+    found, at, mark = 0, 0, scene.folder / "mark"
+    while True:
+        at += 7 if wanted else 1
+        remove(out)
+        remove(private)
+        shutil.copytree(pristine, out)
+        mark.unlink(missing_ok=True)
+        scene.run(*words, env={"LD_PRELOAD": str(scene.shim), "FAIL_CALL": "any", "FAIL_AT": str(at),
+                               "FAIL_SIGNAL": "9", "FAIL_MARK": str(mark)})
+        if not mark.exists():
+            break
+        found += bool(left())
+        scene.accepted(f"after call {at}", *words)
+        scene.check(not left(), f"{kind}, killed before call {at}: left {left()[:3]}")
+    scene.check(found, f"{kind}: nothing was left by any kill")
+    # A mark that is locked belongs to a run that lives.
+    journal, file = out / f".gpuctl-tmp-{'a' * 16}", out / f"clusters/.gpuctl-tmp-{'a' * 16}-1"
+    other = out / "clusters/.gpuctl-tmp-mine"
+    for path in (file, other):
+        path.write_text("x")
+    with journal.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        (out / "clusters/prod/lab/cluster.yaml").unlink()
+        scene.accepted("beside another", *words)
+        scene.check(journal.exists() and file.exists(), "taken from a run that lives")
+    (out / "clusters/prod/lab/cluster.yaml").unlink()
+    scene.accepted("after the other", *words)
+    scene.check(not journal.exists() and not file.exists(), "left")
+    scene.check(other.exists(), "a file of somebody else was removed")
+
+
+def check_packs(scene):
+    """Packs that a killed run was writing go, those of a run that lives stay."""
+    scene.good()
+    words = ["apply", "lab.yaml", "--repo", "repo.git"]
+    scene.accepted("first", *words)
+    packs = scene.work / "repo.git/objects/pack"
+    names = ("tmp_pack_gpuctl_aaaaaa", "tmp_pack_gpuctl_bbbbbb", "tmp_pack_cccccc")
+    for name in names:
+        (packs / name).write_text("x")
+    with (packs / names[1]).open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        scene.accepted("again", *words)
+        there = {path.name for path in packs.iterdir()}
+        scene.check(not there & {names[0]} and {names[1], names[2]} <= there, f"{there}")
+    scene.accepted("and again", *words)
+    scene.check(not (packs / names[1]).exists(), "left")
+
+
 def cases(options):
     each = 0 if options.full else options.points
     rows = []
@@ -251,6 +319,8 @@ def cases(options):
             if options.full or number == signal.SIGTERM or part == 0:
                 rows.append((f"{number.name} {part}", check_told,
                              ("change", number, each, part)))
+    rows += [(f"render, {kind}", check_render, (kind, each)) for kind in ("new", "second run")]
+    rows.append(("packs", check_packs, ()))
     rows += [(f"meanwhile the user {what}", check_meanwhile, (what,))
              for what in ("edits", "a dry run", "another change", "commits all", "brings it along",
                           "goes back", "is committing")]

@@ -193,6 +193,20 @@ def silent(scene):
     return listener.getsockname()[1]
 
 
+def unanswered(scene):
+    """A port at which nobody answers: the queue of the listener is full. Gives the port."""
+    listener = socket.socket()
+    listener.bind((HOST, 0))
+    listener.listen(0)
+    for _ in range(4):
+        waiting = socket.socket()
+        waiting.setblocking(False)
+        waiting.connect_ex(listener.getsockname())
+        scene.stack.callback(waiting.close)
+    scene.stack.callback(listener.close)
+    return listener.getsockname()[1]
+
+
 def sshd_program():
     for place in (shutil.which("sshd"), "/usr/sbin/sshd", "/usr/local/sbin/sshd"):
         if place and os.access(place, os.X_OK):

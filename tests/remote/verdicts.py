@@ -192,7 +192,7 @@ def slow_push(scene, kind):
         child.send_signal(signal.SIGINT if kind == "SIGINT" else signal.SIGTERM)
         started = time.monotonic()
     done = scene.finish(child)
-    scene.check(time.monotonic() - started < 4.5 * scene.slow, f"{kind}: took {done.seconds:.1f} s")
+    scene.check(time.monotonic() - started < 20 * scene.slow, f"{kind}: took {done.seconds:.1f} s")
     if kind == "deadline":
         scene.refused(done, "GPU0520", kind, ["not known"])
     else:
