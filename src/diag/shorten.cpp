@@ -4,6 +4,8 @@ namespace gpuctl::diag {
 
 namespace {
 
+constexpr std::size_t kMostSuffixBytes = 32;  // "... (123 bytes)"
+
 // The first `most` bytes, or up to three fewer so that no character is cut.
 std::string_view begin_of(std::string_view text, std::size_t most) {
   const auto continues = [&](std::size_t at) {
@@ -28,16 +30,18 @@ std::string shorten(std::string_view text, std::size_t most) {
   if (text.size() <= kMostQuotedBytes) return std::string(text);
   std::string out;
   bool quoted = false;
+  bool whole = true;
   for (std::string_view rest = text;;) {
     const std::size_t tick = rest.find('`');
     const std::string_view part = rest.substr(0, tick);
     append_cut(out, part, quoted ? kMostQuotedBytes : most);
-    if (tick == std::string_view::npos || out.size() > most) break;
+    whole = tick == std::string_view::npos;
+    if (whole || out.size() > most) break;
     out += '`';
     rest.remove_prefix(tick + 1);
     quoted = !quoted;
   }
-  if (out.size() <= most) return out;
+  if (whole && out.size() <= most + kMostSuffixBytes) return out;
   return std::string(begin_of(out, most)) + "... (" + std::to_string(text.size()) + " bytes)";
 }
 
