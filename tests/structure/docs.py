@@ -91,6 +91,16 @@ def check_decisions():
     return findings
 
 
+def check_applied():
+    """What people apply has a field manager of its own: another one's fields would be removed."""
+    places = [ROOT / "README.md", *(ROOT / "docs/codes").glob("*.md"),
+              *(ROOT / "templates").rglob("*.yaml")]
+    return [f"{relative(place)}: `{line.strip()}` lacks --field-manager=gpuctl"
+            for place in sorted(places) for line in place.read_text().splitlines()
+            if "apply --server-side" in line and " -k " in line
+            and "--field-manager=gpuctl" not in line]
+
+
 def main():
     gpuctl = sys.argv[1]
     commands = commands_of(gpuctl)
@@ -98,7 +108,7 @@ def main():
     findings += check_help(gpuctl, commands)
     findings += check_readme(commands)
     pages = sorted(ROOT.glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
-    findings += check_links(pages) + check_decisions()
+    findings += check_links(pages) + check_decisions() + check_applied()
     sys.exit(close(findings, len(commands) + len(pages), "commands and pages"))
 
 
