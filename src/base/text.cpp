@@ -50,10 +50,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kMost = 3;
+  constexpr std::size_t kLongest = 256;  // time grows with the product of both lengths
+  if (word.size() > kLongest) return {};
   std::vector<std::pair<std::size_t, std::string>> found;
   const std::string lower = to_lower(word);
   for (const std::string& candidate : candidates) {
     const std::size_t limit = std::max<std::size_t>(1, std::max(word.size(), candidate.size()) / 3);
+    if (std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size()) > limit) {
+      continue;  // so many letters are missing at least
+    }
     const std::size_t distance = edit_distance(lower, to_lower(candidate));
     if (distance <= limit) found.emplace_back(distance, candidate);
   }

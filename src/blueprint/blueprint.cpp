@@ -1,5 +1,6 @@
 #include "blueprint/blueprint.hpp"
 
+#include "base/text.hpp"
 #include "blueprint/codes.hpp"
 #include "yaml/read.hpp"
 
@@ -29,6 +30,26 @@ bool check_kind(const yaml::Node& document, std::string_view kind, std::string_v
     diagnostic.got(document.is_null() ? "nothing" : std::string(yaml::kind_name(document.kind())));
   }
   return false;
+}
+
+// The metadata of facts say whose they are; without a name they are taken for what is asked for.
+void check_owner(const yaml::Node& metadata, const Blueprint& blueprint, diag::Sink& sink) {
+  if (metadata.is_null()) return;
+  const yaml::Node name = metadata.get("name");
+  if (!metadata.is_map() || !(name.is_null() || name.is_string())) {
+    sink.error(kFaultyFacts, metadata.is_map() ? name.origin() : metadata.origin(),
+               "the facts do not say whose they are")
+        .expect("`metadata: {name: " + blueprint.name + "}`");
+    return;
+  }
+  if (name.is_null() || name.as_string() == blueprint.name) return;
+  sink.error(kFactsOfAnother, name.origin(),
+             "these are the facts of another cluster: `" + std::string(name.as_string()) + "`")
+      .label("not `" + blueprint.name + "`")
+      .expect("facts with `metadata.name: " + blueprint.name + "`")
+      .suggest("each cluster has facts of its own: give those of `" + blueprint.name +
+               "`, or leave `--facts` out and write them into `NAME.facts.yaml` beside the "
+               "blueprint");
 }
 
 }  // namespace
@@ -78,13 +99,14 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
   return blueprint;
 }
 
-std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
+std::optional<yaml::Node> load_facts(diag::FileId file, const Blueprint& blueprint,
                                      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document || !check_kind(*document, "Facts", kFaultyFacts, file, sources, sink)) {
     return std::nullopt;
   }
   const std::size_t errors_before = sink.error_count();
+  check_owner(document->get("metadata"), blueprint, sink);
   for (const yaml::Entry& entry : document->entries()) {
     const std::string_view key = entry.key.as_string();
     if (key != "apiVersion" && key != "kind" && key != "metadata" && key != "spec") {
@@ -97,10 +119,30 @@ std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform&
   options.subject = "facts: ";
   const yaml::Node spec = document->get("spec");
   if (!spec.is_null()) {
-    schema::validate(*platform.facts, spec, arena, sources, sink, options);
+    schema::validate(*blueprint.platform->facts, spec, arena, sources, sink, options);
   }
   if (sink.error_count() != errors_before) return std::nullopt;
   return spec.is_map() ? spec : arena.map(std::span<const yaml::Entry>(), document->origin());
+}
+
+void check_identity(const yaml::Node& before, const yaml::Node& now, std::string_view found_in,
+                    const Blueprint& blueprint, diag::Sink& sink) {
+  const auto check = [&](const std::vector<std::string>& path, const yaml::Node& definition,
+                         const yaml::Node& value) {
+    if (!definition.get("x-gpuctl-identity").as_boolean() || !value.is_scalar()) return;
+    yaml::Node old = before;
+    for (const std::string& step : path) old = old.get(step);
+    if (old.is_null() || yaml::equal(old, value)) return;
+    const std::string name = base::join(path, ".");
+    sink.error(kIdentityChanged, value.origin(),
+               "`" + name + "` of the cluster `" + blueprint.name + "` would change")
+        .label("another cluster, or one installed anew")
+        .expect("`" + std::string(old.as_string()) + "`, as in `" + std::string(found_in) + "`")
+        .suggest(
+            "correct the facts; when the cluster was installed anew under its old name, give "
+            "`--facts-replace`");
+  };
+  schema::for_each_value(*blueprint.platform->facts, now, check);
 }
 
 }  // namespace gpuctl::blueprint

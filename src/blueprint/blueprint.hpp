@@ -33,8 +33,14 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
 /// Hides values of fields with `x-gpuctl-secret`, and of unknown fields beside them, in excerpts.
 void hide_secrets(const schema::Schema& schema, const yaml::Node& document, diag::Sources& sources);
 
-/// Reads a facts file (`kind: Facts`) and checks it against the platform's schema of facts.
-std::optional<yaml::Node> load_facts(diag::FileId file, const catalog::Platform& platform,
+/// Reads a facts file (`kind: Facts`), checks that it is of this cluster (GPU0680), and checks it
+/// against the platform's schema of facts.
+std::optional<yaml::Node> load_facts(diag::FileId file, const Blueprint& blueprint,
                                      diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+
+/// Facts with `x-gpuctl-identity` say which cluster it is, and stay: one that has another value in
+/// `now` than in `before`, the facts in the file `found_in` of the output, is GPU0681.
+void check_identity(const yaml::Node& before, const yaml::Node& now, std::string_view found_in,
+                    const Blueprint& blueprint, diag::Sink& sink);
 
 }  // namespace gpuctl::blueprint

@@ -5,7 +5,9 @@
 
 namespace gpuctl::blueprint {
 
-inline constexpr std::string_view kNotABlueprint = "GPU0601";  // document of another kind
-inline constexpr std::string_view kFaultyFacts = "GPU0602";    // facts file of another kind
+inline constexpr std::string_view kNotABlueprint = "GPU0601";    // document of another kind
+inline constexpr std::string_view kFaultyFacts = "GPU0602";      // facts file of another kind
+inline constexpr std::string_view kFactsOfAnother = "GPU0680";   // facts of another cluster
+inline constexpr std::string_view kIdentityChanged = "GPU0681";  // a fact that cannot change did
 
 }  // namespace gpuctl::blueprint

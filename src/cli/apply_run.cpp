@@ -83,7 +83,8 @@ class Apply {
                         identity_of(knowledge_, global_.format + " " + report_.colouring() +
                                                     (options_.take_over ? " take over" : "")));
     }
-    if (unchanged && !full_ && !start.empty()) {
+    const bool shares_facts = !request.facts_file.empty() && plans.size() > 1;
+    if (unchanged && !full_ && !start.empty() && !shares_facts) {
       find_unchanged(*unchanged, request, start, plans, finished);
     }
     std::vector<std::string> blueprints;
@@ -248,6 +249,7 @@ class Apply {
                       result.rendered.withheld, {options_.take_over}, planned.findings);
     plan::warn_removals(planned.changes, directory, present, *result.blueprint->platform,
                         planned.findings);
+    result.leave_out_ignored(planned.findings);
     if (planned.findings.has_errors()) return;
     planned.inputs = result.inputs;
     describe_choices(result, planned);
@@ -376,6 +378,7 @@ class Apply {
 
 void ApplyOptions::add_to(CLI::App& command) {
   inputs.add_to(command);
+  inputs.add_target_options(command);
   command
       .add_option("--repo", repository,
                   "Git repository: a directory, created when absent, or an address "

@@ -6,12 +6,13 @@
 #include <mutex>
 #include <thread>
 
+#include "blueprint/codes.hpp"
 #include "cli/codes.hpp"
 #include "render/codes.hpp"
 
 namespace gpuctl::cli {
 
-Shown prepare_withheld(const Result& result, const Report& report) {
+Shown prepare_withheld(const Result& result, const Report& report, std::vector<Ignored>& ignored) {
   // fact -> (how to get it, documents by template)
   std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
   for (const render::Withheld& item : result.rendered.withheld) {
@@ -38,6 +39,7 @@ Shown prepare_withheld(const Result& result, const Report& report) {
         "then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
         "give `--facts FILE`");
   }
+  if (result.blueprint) leave_out_ignored(result.blueprint->spec.get("ignore"), sink, ignored);
   return report.prepare(sink, *result.sources);
 }
 
@@ -91,7 +93,7 @@ class Batch {
     out.foreign = result.foreign.has_value();
     out.documents = result.foreign.value_or(result.rendered.documents.size());
     out.findings = report_.prepare(result.sink, *result.sources);
-    out.withheld = prepare_withheld(result, report_);
+    out.withheld = prepare_withheld(result, report_, result.ignored);
     consume_(index, result);
   }
 
@@ -99,13 +101,17 @@ class Batch {
   // ones run once more, now that it is known.
   void report_duplicates() {
     for (auto& [cluster, indexes] : by_cluster_) {
-      if (indexes.size() == 1) continue;
       std::sort(indexes.begin(), indexes.end());
+    }
+    for (auto& [cluster, indexes] : by_cluster_) {
+      if (indexes.size() == 1 && !shares_facts(indexes.front())) continue;
       const std::string& first = files_[indexes.front()];
       for (const std::size_t index : indexes) {
         const bool dealt_with = finished_[index].blueprint_file == files_[index];
-        if (index == indexes.front() && dealt_with) continue;
+        const bool shares = shares_facts(indexes.front());
+        if (index == indexes.front() && dealt_with && !shares) continue;
         Result result = run(files_[index], request_, knowledge_);
+        if (shares && result.blueprint) report_shared_facts(result);
         if (index != indexes.front() && result.blueprint) {
           result.sink
               .error(kSameCluster, result.blueprint->metadata.get("name").origin(),
@@ -116,6 +122,31 @@ class Batch {
         finish(index, result);
       }
     }
+  }
+
+  // Facts on the command line are for the cluster of the first file; `index` is the first of a
+  // cluster.
+  bool shares_facts(std::size_t index) const {
+    return !request_.facts_file.empty() &&
+           std::any_of(by_cluster_.begin(), by_cluster_.end(),
+                       [&](const auto& other) { return other.second.front() < index; });
+  }
+
+  static void report_shared_facts(Result& result) {
+    const auto& found = result.sink.all();
+    const bool by_name =
+        std::any_of(found.begin(), found.end(), [](const diag::Diagnostic& diagnostic) {
+          return diagnostic.code == blueprint::kFactsOfAnother;
+        });
+    if (by_name) return;
+    result.sink
+        .error(kSharedFacts, result.blueprint->metadata.get("name").origin(),
+               "`--facts` names the facts of one cluster, and this is another one")
+        .label("the second cluster of this run")
+        .suggest(
+            "leave `--facts` out and write the facts of each cluster into a file beside its "
+            "blueprint (`" +
+            facts_beside("NAME.yaml") + "`); or run gpuctl once for each cluster");
   }
 
   const std::vector<std::string>& files_;

@@ -31,14 +31,15 @@ struct Finished {
 using Consume = std::function<void(std::size_t index, Result& result)>;
 
 /// Runs all blueprints on `jobs` threads; what stays of each, in the order of the files. Two
-/// blueprints for one cluster are GPU0005; of these `consume` may see any before it sees the second
-/// with that error.
+/// blueprints for one cluster are GPU0005, facts on the command line for several clusters GPU0685;
+/// of these `consume` may see any before it sees the second with that error.
 std::vector<Finished> run_all(const std::vector<std::string>& blueprint_files,
                               const Request& request, Knowledge& knowledge, unsigned jobs,
                               const Report& report, const Consume& consume);
 
-/// Which documents of a run wait for facts, and how to get these (notes GPU0604).
-Shown prepare_withheld(const Result& result, const Report& report);
+/// Which documents of a run wait for facts, and how to get these (notes GPU0604). What the
+/// blueprint ignores of that is counted in `ignored`.
+Shown prepare_withheld(const Result& result, const Report& report, std::vector<Ignored>& ignored);
 
 /// Shows what the runs found, then what is withheld; true when the command may go on (no errors; no
 /// warnings if strict).

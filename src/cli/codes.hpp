@@ -29,6 +29,9 @@ inline constexpr std::string_view kLeftOutOfGit = "GPU0642";   // document only 
 inline constexpr std::string_view kNoToken = "GPU0643";        // `license check`: no text
 inline constexpr std::string_view kUnusablePart = "GPU0644";   // file that a field names
 
-inline constexpr std::string_view kFactsDiffer = "GPU0606";  // facts beside the blueprint lose
+inline constexpr std::string_view kFactsDiffer = "GPU0606";     // facts beside the blueprint lose
+inline constexpr std::string_view kUnknownIgnored = "GPU0686";  // `ignore` of an unknown code
+inline constexpr std::string_view kErrorIgnored = "GPU0687";    // `ignore` of an error
+inline constexpr std::string_view kSharedFacts = "GPU0685";     // --facts for several clusters
 
 }  // namespace gpuctl::cli

@@ -127,9 +127,18 @@ void BlueprintOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 256));
 }
 
+void BlueprintOptions::add_target_options(CLI::App& command) {
+  command
+      .add_flag("--facts-replace", facts_replace,
+                "Take these facts although the output has another infrastructure for this cluster: "
+                "it was installed anew")
+      ->needs("--facts");
+}
+
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report) {
   Request request;
   request.facts_file = options.facts;
+  request.replace_facts = options.facts_replace;
   std::vector<std::string> directories = options.crds;
   if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {
     std::string_view rest(variable);

@@ -78,10 +78,13 @@ struct BlueprintOptions {
   std::vector<std::string> blueprints;
   std::string facts;
   std::vector<std::string> crds;
+  bool facts_replace = false;
   bool strict = false;
   unsigned jobs = 0;  // 0: one a processor
 
   void add_to(CLI::App& command);
+  /// What only commands have that write to a place with earlier output.
+  void add_target_options(CLI::App& command);
 };
 
 /// The run's request with CRDs opened; nothing after shown errors.

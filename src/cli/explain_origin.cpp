@@ -198,6 +198,7 @@ int run_explain_origin(const OriginQuestion& question, const GlobalOptions& glob
   if (knowledge == nullptr) return kFindings;
   Request request;
   request.facts_file = question.facts;
+  request.replace_facts = true;  // nothing is written
   request.provenance = true;
   diag::Sink found;
   if (!question.output.empty()) {

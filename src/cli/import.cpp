@@ -280,7 +280,8 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
   report.show(writing, sources);
   if (!written) return kFindings;
   report.show(draft.trial.sink, *draft.trial.sources);
-  report.show(prepare_withheld(draft.trial, report));
+  std::vector<Ignored> none;
+  report.show(prepare_withheld(draft.trial, report, none));
 
   std::string out;
   for (const auto& [path, content] : draft.files) out += "wrote " + shown(path) + "\n";

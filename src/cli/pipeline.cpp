@@ -37,6 +37,7 @@ class Run {
 
   Result finish() {
     stages();
+    result_.leave_out_ignored(result_.sink);
     return std::move(result_);
   }
 
@@ -146,8 +147,9 @@ class Run {
     }
     if (request_.crds && !findings.has_errors()) {
       const std::lock_guard<std::mutex> one_at_a_time(request_.crds->mutex);
+      result_.crd_rules = schema::RuleCounts();
       render::verify(out.documents, *compiled_->documents, request_.crds->crds, true, sources(),
-                     arena(), findings);
+                     arena(), findings, &*result_.crd_rules);
     }
     return out;
   }
@@ -172,6 +174,7 @@ class Run {
     };
     result_.blueprint = blueprint::load(file, find, sources(), arena(), sink());
     if (!result_.blueprint || failed()) return false;
+    check_ignore(result_.blueprint->spec.get("ignore"), *result_.blueprint->platform, sink());
     load_parts();
     return !failed();
   }
@@ -229,14 +232,29 @@ class Run {
     std::optional<std::string> text = request_.earlier(path);
     if (!text) return true;
     const diag::FileId file = sources().add_file(path, std::move(*text));
-    result_.old_lock = plan::read_lock(file, sources(), arena(), sink());
+    result_.old_lock =
+        plan::read_lock(file, result_.blueprint->name, kVersion, sources(), arena(), sink());
     return result_.old_lock.has_value();
   }
 
   // A facts file; nothing when it cannot be used (reported).
   std::optional<yaml::Node> parse_facts(const std::string& name, std::string text) {
     const diag::FileId file = sources().add_file(name, std::move(text));
-    return blueprint::load_facts(file, *result_.blueprint->platform, sources(), arena(), sink());
+    return blueprint::load_facts(file, *result_.blueprint, sources(), arena(), sink());
+  }
+
+  // The facts in the output say which cluster stands there. Those that cannot be read are to be
+  // replaced, whatever they were.
+  bool keeps_identity(const yaml::Node& facts) {
+    if (!request_.earlier || request_.replace_facts) return true;
+    const std::string path = cluster_path("facts.yaml");
+    std::optional<std::string> text = request_.earlier(path);
+    if (!text) return true;
+    diag::Sink unread;
+    const std::optional<yaml::Node> before = blueprint::load_facts(
+        sources().add_file(path, std::move(*text)), *result_.blueprint, sources(), arena(), unread);
+    if (before) blueprint::check_identity(*before, facts, path, *result_.blueprint, sink());
+    return !failed();
   }
 
   // --facts, then the target repository, then beside the blueprint.
@@ -248,7 +266,7 @@ class Run {
       if (!text) return false;
       result_.inputs.facts = base::sha256_hex(*text);
       given = parse_facts(request_.facts_file, std::move(*text));
-      if (!given) return false;
+      if (!given || !keeps_identity(*given)) return false;
     } else {
       const std::string in_output = cluster_path("facts.yaml");
       if (request_.earlier) {
@@ -296,17 +314,29 @@ class Run {
       return std::nullopt;
     }
     const std::string name = directory_of(result_.blueprint_file) + relative;
+    const std::size_t left = kMostExtraBytes - extra_bytes_;
     auto content = content_of(name, [&] {
       return base::read_file_beneath(directory_of(result_.blueprint_file), relative,
-                                     kMostInputBytes);
+                                     std::min(kMostInputBytes, left));
     });
     if (const auto* error = std::get_if<base::FileError>(&content)) {
+      if (error->code == EFBIG && left < kMostInputBytes) {
+        sink()
+            .error(render::kTooMuchInput, path.origin(),
+                   "with `" + diag::mask_secrets(name) +
+                       "` the files that this blueprint names are too large together")
+            .expect("at most " + std::to_string(kMostExtraBytes) + " bytes in all of them")
+            .suggest("let the GitOps engine take large manifests from where they are published");
+        extra_bytes_ = kMostExtraBytes;
+        return std::nullopt;
+      }
       diag::Diagnostic& refused = sink().error(
           code, path.origin(), "cannot read `" + diag::mask_secrets(name) + "`: " + error->text);
       if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
       return std::nullopt;
     }
     std::string text = std::move(std::get<std::string>(content));
+    extra_bytes_ += std::min(text.size(), left);
     input_ += text;
     result_.inputs.extra.emplace_back(relative, base::sha256_hex(text));
     return sources().add_file(name, std::move(text));
@@ -316,6 +346,7 @@ class Run {
     for (const yaml::Node& item : result_.blueprint->spec.get("extraManifests").items()) {
       const yaml::Node path = item.get("path");
       const std::optional<diag::FileId> file = read_beside(path, render::kExtraManifest);
+      if (!file && extra_bytes_ == kMostExtraBytes) return;  // said once
       if (!file) continue;
       const std::string name(sources().file_name(*file));
       const std::optional<std::vector<yaml::Node>> documents =
@@ -443,6 +474,7 @@ class Run {
   yaml::Node facts_;
   derive::Earlier earlier_;
   std::vector<render::ExtraManifest> extra_;
+  std::size_t extra_bytes_ = 0;  // of files that the blueprint names
   std::string input_;
   Result result_;
 };
@@ -465,6 +497,10 @@ std::string Inputs::digest() const {
   std::string all = blueprint_file + "\n" + blueprint + "\n" + facts + "\n" + facts_beside + "\n";
   for (const auto& [path, digest] : extra) all += digest + " " + path + "\n";
   return base::sha256_hex(all);
+}
+
+void Result::leave_out_ignored(diag::Sink& findings) {
+  if (blueprint) cli::leave_out_ignored(blueprint->spec.get("ignore"), findings, ignored);
 }
 
 Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/ignore.hpp"
 #include "cli/knowledge.hpp"
 #include "plan/plan.hpp"
 #include "schema/crds.hpp"
@@ -28,6 +29,7 @@ struct Request {
   std::string facts_file;            // --facts, or empty
   std::shared_ptr<SharedCrds> crds;  // --crds, or nullptr
   std::string install_dir;           // --install-dir: render the secret form too
+  bool replace_facts = false;        // --facts-replace: they may be of a cluster installed anew
   bool commits = false;              // what is rendered goes to Git
   bool foreign = false;              // files may hold documents that others wrote
   /// Releases that the command line names, by option: {"x-version": "1.2"}.
@@ -45,6 +47,9 @@ struct Request {
 
 /// Longest file that a run reads for a user.
 inline constexpr std::size_t kMostInputBytes = 4 * 1024 * 1024;
+
+/// All files together that a blueprint names, such as extra manifests.
+inline constexpr std::size_t kMostExtraBytes = 16 * 1024 * 1024;
 
 /// Where paths in a file are relative to: "" or with a slash at its end.
 std::string directory_of(const std::string& path);
@@ -85,8 +90,13 @@ struct Result {
   render::Rendered rendered;
   plan::ClusterFiles files;  // empty unless rendered without errors
   std::vector<SecretFile> secret_files;
+  std::vector<Ignored> ignored;                 // an entry for each of `spec.ignore`
+  std::optional<schema::RuleCounts> crd_rules;  // of published CRDs, when there were any
   /// When asked for: what the origins in `rendered` are marks of.
   std::unique_ptr<cel::Provenance> provenance;
+
+  /// Takes out what the blueprint ignores, also of findings that come later.
+  void leave_out_ignored(diag::Sink& findings);
 };
 
 /// Runs the stages on one blueprint. Never throws for what a user did.

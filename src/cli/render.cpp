@@ -152,7 +152,7 @@ class Rendering {
     return out;
   }
 
-  void stage(const Result& result, Work& work) {
+  void stage(Result& result, Work& work) {
     const std::string& directory = result.files.directory;
     const bool absent = existing_->is_absent(directory);
     plan::Present present;
@@ -167,6 +167,7 @@ class Rendering {
         plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
                       result.rendered.withheld, {options_.take_over}, work.findings);
     plan::warn_removals(changes, directory, present, *result.blueprint->platform, work.findings);
+    result.leave_out_ignored(work.findings);
     work.written = result.blueprint->stage + "/" + result.blueprint->name + ": " +
                    plan::summary(changes) + " below " + shown(options_.output) + "/" + directory;
     if (existing_->blocked()) failed_ = true;
@@ -309,6 +310,7 @@ void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       app.add_subcommand("render", "Write the manifests of blueprints to a directory");
   auto options = std::make_shared<RenderOptions>();
   options->inputs.add_to(*command);
+  options->inputs.add_target_options(*command);
   auto* output = command
                      ->add_option("-o,--output", options->output,
                                   "Directory; manifests go to DIR/clusters/STAGE/NAME")

@@ -20,6 +20,14 @@ std::string describe(const std::vector<derive::Choice>& choices) {
   return out;
 }
 
+std::string describe(const std::optional<schema::RuleCounts>& rules) {
+  if (!rules) return {};
+  return "  rules of published CRDs: " + std::to_string(rules->evaluated) + " checked, " +
+         std::to_string(rules->skipped) +
+         " left out (about changes, or about what is left out of Git), " +
+         std::to_string(rules->unsupported) + " not checked (GPU0212 names each)\n";
+}
+
 int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases,
                  const GlobalOptions& global) {
   Report report(global);
@@ -33,7 +41,10 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   request->releases = *given;
   std::vector<std::string> choices(options.blueprints.size());
   const Consume consume = [&](std::size_t index, Result& result) {
-    if (global.verbose) choices[index] = describe(result.choices) + describe(result.shown);
+    if (global.verbose) {
+      choices[index] = describe(result.choices) + describe(result.shown) +
+                       describe(result.ignored) + describe(result.crd_rules);
+    }
   };
   const std::vector<Finished> clusters = run_all(options.blueprints, *request, *knowledge,
                                                  thread_count(options.jobs), report, consume);

@@ -17,6 +17,7 @@ class Run {
       const Earlier& earlier, diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
       cel::Provenance* provenance)
       : chooser_(chooser),
+        derived_schema_(*blueprint.platform->derived),
         earlier_(earlier),
         sources_(sources),
         arena_(arena),
@@ -115,7 +116,7 @@ class Run {
   std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
     if (!row.keep) return std::nullopt;
     const yaml::Node* old = row.record ? earlier_.choices.find(filed) : earlier_.kept(filed);
-    if (old == nullptr) return std::nullopt;
+    if (old == nullptr || !has_type(row, filed, *old)) return std::nullopt;
     if (row.valid) {
       values_.emplace_back(*old);
       const bool valid = is_true(row.valid.get(), row);
@@ -133,7 +134,23 @@ class Run {
     return arena_.clone(*old);
   }
 
+  // Whether a value of the lock can stand where the row sets it; reports otherwise.
+  bool has_type(const Row& row, const std::string& filed, const yaml::Node& old) {
+    std::string path;
+    for (const Step& step : row.path) path += (path.empty() ? "" : ".") + step.key;
+    const schema::Schema* schema = schema::at(derived_schema_, path);
+    if (schema == nullptr) return true;
+    diag::Sink faults;
+    schema::validate(*schema, old, arena_, sources_, faults, {.evaluate_rules = false});
+    if (!faults.has_errors()) return true;
+    const diag::Diagnostic& first = faults.all().front();
+    report_faulty_choice(filed, old, first.expected.empty() ? first.message : first.expected,
+                         sink_);
+    return false;
+  }
+
   const Chooser* chooser_;
+  const schema::Schema& derived_schema_;
   Inputs inputs_;
   std::vector<cel::Value> values_;
   yaml::Node chosen_;
@@ -146,6 +163,16 @@ class Run {
 };
 
 }  // namespace
+
+void report_faulty_choice(const std::string& path, const yaml::Node& value,
+                          const std::string& expected, diag::Sink& sink) {
+  sink.error(kFaultyChoice, value.origin(),
+             "the lock has no usable value for the choice `" + path + "`")
+      .expect(expected)
+      .got(yaml::emit_json(value))
+      .suggest("restore the lock from Git history; or `gpuctl upgrade --only " + path +
+               "` chooses again");
+}
 
 bool is_within(const std::string& path, const std::string& prefix) {
   if (prefix.empty() || path == prefix) return true;

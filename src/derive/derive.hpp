@@ -45,6 +45,10 @@ std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
                                           bool thorough, diag::Sources& sources, diag::Sink& sink,
                                           std::shared_ptr<const Chooser> chooser = nullptr);
 
+/// Says that the lock has a value of another type than `expected` for a choice (GPU0684).
+void report_faulty_choice(const std::string& path, const yaml::Node& value,
+                          const std::string& expected, diag::Sink& sink);
+
 struct Derived {
   yaml::Node cluster;
   std::vector<Choice> choices;

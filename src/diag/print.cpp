@@ -7,6 +7,7 @@
 #include "diag/character.hpp"
 #include "diag/excerpt.hpp"
 #include "diag/mask.hpp"
+#include "diag/shorten.hpp"
 
 namespace gpuctl::diag {
 
@@ -87,7 +88,7 @@ class TextPrinter {
     paint(severity_colour(severity_),
           std::string(severity_name(severity_)) + "[" + diagnostic.code + "]");
     std::string message = ": ";
-    append_visible(message, diagnostic.message);
+    append_visible(message, shorten(diagnostic.message));
     paint(kBold, message);
     out_ += '\n';
     print_files(sources);
@@ -95,7 +96,7 @@ class TextPrinter {
       if (!diagnostic.primary.text.empty()) fact("note", diagnostic.primary.text);
     }
     if (!diagnostic.expected.empty()) fact("expected", diagnostic.expected);
-    if (!diagnostic.found.empty()) fact("found", diagnostic.found);
+    if (!diagnostic.found.empty()) fact("found", shorten(diagnostic.found, kMostFoundBytes));
     for (const std::string& note : diagnostic.notes) fact("note", note);
     for (const std::string& help : diagnostic.help) {
       paint(kCyan, "help");
@@ -118,7 +119,7 @@ class TextPrinter {
   // A text of several lines, those after the first indented.
   void lines(std::string_view text, std::size_t indent) {
     std::string visible;
-    append_visible(visible, text);
+    append_visible(visible, shorten(text));
     std::string_view rest = visible;
     while (rest.ends_with('\n')) rest.remove_suffix(1);
     for (;;) {
@@ -218,7 +219,7 @@ class TextPrinter {
     std::string text(std::max<std::size_t>(end - begin, 1), mark.primary ? '^' : '-');
     if (!mark.text.empty()) {
       text += ' ';
-      append_visible(text, mark.text);
+      append_visible(text, shorten(mark.text));
       std::replace(text.begin(), text.end(), '\n', ' ');
     }
     paint(mark.primary ? severity_colour(severity_) : kBlue, text);
@@ -253,6 +254,11 @@ void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colou
 
 void print_json(const Diagnostic& diagnostic, const Sources& sources, std::string& out) {
   using Json = nlohmann::ordered_json;
+  const auto all = [](const std::vector<std::string>& texts) {
+    std::vector<std::string> short_texts;
+    for (const std::string& text : texts) short_texts.push_back(shorten(text));
+    return short_texts;
+  };
   Json spans = Json::array();
   const auto add = [&](const Label& label, bool primary) {
     const Span* span = sources.span(label.at);
@@ -265,7 +271,7 @@ void print_json(const Diagnostic& diagnostic, const Sources& sources, std::strin
     entry["column"] = begin.column;
     entry["endLine"] = end.line;
     entry["endColumn"] = end.column;
-    entry["label"] = label.text;
+    entry["label"] = shorten(label.text);
     entry["primary"] = primary;
     spans.push_back(std::move(entry));
   };
@@ -274,13 +280,13 @@ void print_json(const Diagnostic& diagnostic, const Sources& sources, std::strin
   Json object;
   object["code"] = diagnostic.code;
   object["severity"] = severity_name(diagnostic.severity);
-  object["message"] = diagnostic.message;
-  object["path"] = diagnostic.path;
+  object["message"] = shorten(diagnostic.message);
+  object["path"] = shorten(diagnostic.path);
   object["spans"] = std::move(spans);
-  object["expected"] = diagnostic.expected;
-  object["found"] = diagnostic.found;
-  object["notes"] = diagnostic.notes;
-  object["help"] = diagnostic.help;
+  object["expected"] = shorten(diagnostic.expected);
+  object["found"] = shorten(diagnostic.found, kMostFoundBytes);
+  object["notes"] = all(diagnostic.notes);
+  object["help"] = all(diagnostic.help);
   object["docs"] = "gpuctl explain " + diagnostic.code;
   // File names and texts come from outside: bad bytes are replaced, not thrown at.
   out += object.dump(-1, ' ', false, Json::error_handler_t::replace);

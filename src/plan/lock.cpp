@@ -1,6 +1,9 @@
 #include "plan/lock.hpp"
 
+#include <array>
+
 #include "base/path_check.hpp"
+#include "base/text.hpp"
 #include "plan/codes.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/read.hpp"
@@ -31,6 +34,51 @@ bool check_row(const yaml::Entry& row, diag::Sink& sink) {
              "the lock holds no digest of `" + path + "`")
       .expect("`sha256` and 64 hexadecimal digits")
       .suggest(std::string(kRestore));
+  return false;
+}
+
+// Major, minor and patch of a version; nothing for anything else.
+std::optional<std::array<std::int64_t, 3>> parse_version(std::string_view text) {
+  const std::vector<std::string_view> parts = base::split(text, '.');
+  std::array<std::int64_t, 3> out{};
+  if (parts.size() != out.size()) return std::nullopt;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::optional<std::int64_t> number = base::parse_integer(parts[i]);
+    if (!number || *number < 0) return std::nullopt;
+    out.at(i) = *number;
+  }
+  return out;
+}
+
+// A lock says whose files may be changed, and which choices are kept: neither may come from another
+// cluster, nor from a program whose locks may mean more than this one knows.
+bool check_owner(const yaml::Node& document, const std::string& cluster, std::string_view version,
+                 diag::Sink& sink) {
+  const yaml::Node name = document.get({"metadata", "name"});
+  if (!name.is_null() && name.as_string() != cluster) {
+    sink.error(kLockOfAnother, name.origin(), "this is the lock of another cluster")
+        .label("not `" + cluster + "`")
+        .expect("`metadata.name: " + cluster + "`")
+        .suggest(std::string(kRestore));
+    return false;
+  }
+  const yaml::Node tool = document.get("tool");
+  if (tool.is_null()) return true;
+  const auto written_by = parse_version(tool.as_string());
+  const auto ours = parse_version(version);
+  if (!written_by) {
+    sink.error(kFaultyLock, tool.origin(), "`tool` of the lock is no version of gpuctl")
+        .expect("a version such as `" + std::string(version) + "`")
+        .suggest(std::string(kRestore));
+    return false;
+  }
+  if (!ours || *written_by <= *ours) return true;
+  sink.error(kNewerLock, tool.origin(), "a newer gpuctl wrote this lock")
+      .label("this is gpuctl " + std::string(version))
+      .expect("a lock of gpuctl " + std::string(version) + " or older")
+      .suggest("use gpuctl " + std::string(tool.as_string()) +
+               " or newer for this cluster; to go back on purpose, revert the commits of the newer "
+               "one first");
   return false;
 }
 
@@ -67,7 +115,8 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
   return yaml::emit(out.build(arena));
 }
 
-std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::Arena& arena,
+std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
+                              std::string_view version, diag::Sources& sources, yaml::Arena& arena,
                               diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document) return std::nullopt;
@@ -88,7 +137,7 @@ std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::A
     lock.choices.push_back({std::string(choice.key.as_string()), choice.value.get("value"),
                             std::string(choice.value.get("because").as_string()), true});
   }
-  bool sound = true;
+  bool sound = check_owner(*document, cluster, version, sink);
   for (const yaml::Entry& row : document->get("files").entries()) {
     sound = check_row(row, sink) && sound;
     lock.files[std::string(row.key.as_string())] = {

@@ -29,8 +29,10 @@ struct Lock {
 /// The bytes of the lock file.
 std::string write_lock(const Lock& lock, const std::string& cluster);
 
-/// Reads a lock; nothing after a diagnostic (GPU01xx, GPU0611).
-std::optional<Lock> read_lock(diag::FileId file, diag::Sources& sources, yaml::Arena& arena,
+/// Reads the lock of `cluster` (its name), as this version of gpuctl can; nothing after a
+/// diagnostic (GPU01xx, GPU0611, another cluster's GPU0682, a newer version's GPU0683).
+std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
+                              std::string_view version, diag::Sources& sources, yaml::Arena& arena,
                               diag::Sink& sink);
 
 /// The choices as derive::derive() takes them: a map from path to value.

@@ -9,6 +9,7 @@
 #include "document/secrets.hpp"
 #include "render/body.hpp"
 #include "render/codes.hpp"
+#include "render/objects.hpp"
 #include "render/origin.hpp"
 #include "render/overrides.hpp"
 #include "yaml/emit.hpp"
@@ -258,7 +259,8 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
     const yaml::Node& body = document.body;
     const std::string_view space = body.get({"metadata", "namespace"}).as_string();
     if (document.kind != nullptr && document.kind->namespaced && space.empty()) {
-      sink.error(kFaultyDocument, document.origin,
+      const bool patched = document.patched_at != diag::kNoOrigin;
+      sink.error(kFaultyDocument, patched ? document.patched_at : document.origin,
                  "`" + document.path + "` needs `metadata.namespace`");
     }
     if (document.layer.empty() && document.folder.empty()) continue;
@@ -356,6 +358,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   apply_overrides(spec.get("overrides"), out.documents,
                   out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning,
                   arena, sink);
+  check_objects(out.documents, *cluster.blueprint.platform, arena, sources, sink);
+  if (sink.error_count() != errors_before) return out;
   check_documents(out.documents, 0, sink);
   if (sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();

@@ -23,6 +23,8 @@ struct Document {
   const Template* made_by = nullptr;
   const Piece* body_of = nullptr;  // the compiled body it was made from
   diag::Origin origin = diag::kNoOrigin;
+  diag::Origin patched_at = diag::kNoOrigin;  // the last override that changed it
+  yaml::Node unpatched;                       // as it was before overrides, when there were any
 };
 
 /// A document that waits for a fact.

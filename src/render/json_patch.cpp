@@ -11,6 +11,8 @@ namespace {
 
 using Tokens = std::vector<std::string>;
 
+constexpr std::size_t kBytesPerStep = 16;
+
 // RFC 6901: "/a~1b/0" -> {"a/b", "0"}; nothing when malformed.
 std::optional<Tokens> parse_pointer(std::string_view text) {
   if (text.empty()) return Tokens{};
@@ -55,9 +57,12 @@ const yaml::Node* resolve(const yaml::Node& root, std::span<const std::string> t
 
 enum class Edit { add, replace, remove };
 
-// `root` with an edit at `tokens`; nothing when the place does not exist.
+// `root` with an edit at `tokens`; nothing when the place does not exist, or when the budget is
+// used up.
 std::optional<yaml::Node> edited(const yaml::Node& root, std::span<const std::string> tokens,
-                                 Edit edit, const yaml::Node& value, yaml::Arena& arena) {
+                                 Edit edit, const yaml::Node& value, yaml::Arena& arena,
+                                 PatchBudget& budget) {
+  if (!budget.spend(1 + (root.is_scalar() ? 0 : root.size()))) return std::nullopt;
   if (tokens.empty()) return edit == Edit::remove ? std::nullopt : std::optional(value);
   const std::string& token = tokens.front();
   const bool last = tokens.size() == 1;
@@ -77,7 +82,8 @@ std::optional<yaml::Node> edited(const yaml::Node& root, std::span<const std::st
     } else if (last && edit == Edit::add) {
       items.insert(at, value);
     } else {
-      const std::optional<yaml::Node> child = edited(*at, tokens.subspan(1), edit, value, arena);
+      const std::optional<yaml::Node> child =
+          edited(*at, tokens.subspan(1), edit, value, arena, budget);
       if (!child) return std::nullopt;
       *at = *child;
     }
@@ -91,7 +97,8 @@ std::optional<yaml::Node> edited(const yaml::Node& root, std::span<const std::st
     builder.remove(token);
   } else {
     const std::optional<yaml::Node> child =
-        last ? std::optional(value) : edited(*before, tokens.subspan(1), edit, value, arena);
+        last ? std::optional(value)
+             : edited(*before, tokens.subspan(1), edit, value, arena, budget);
     if (!child) return std::nullopt;
     builder.set(arena, token, *child, value.origin());
   }
@@ -111,8 +118,26 @@ std::optional<Tokens> pointer(const yaml::Node& operation, std::string_view key,
   return tokens;
 }
 
+// Whether a document can hold the value at the path. A value may be a part of the document, and so
+// twice as large after each operation: what is counted is the value as it would be written.
+bool may_hold(const yaml::Node& value, const Tokens& path, const yaml::Node& operation,
+              PatchBudget& budget, diag::Sink& sink) {
+  const Extent extent = extent_of(value);
+  if (extent.fits && path.size() + extent.depth <= kMostDocumentDepth) {
+    budget.spend(extent.bytes / kBytesPerStep);
+    return true;
+  }
+  const yaml::Node op = operation.get("op");
+  const bool deep = extent.bytes <= kMostDocumentBytes;
+  sink.error(kTooLarge, op.origin(),
+             std::string("this operation makes the document too ") + (deep ? "deep" : "large"))
+      .expect(deep ? "at most " + std::to_string(kMostDocumentDepth) + " levels"
+                   : "at most " + std::to_string(kMostDocumentBytes) + " bytes");
+  return false;
+}
+
 std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& operation,
-                                yaml::Arena& arena, diag::Sink& sink) {
+                                yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink) {
   static const std::vector<std::string> kOperations = {"add",  "remove", "replace",
                                                        "move", "copy",   "test"};
   const std::string name(operation.get("op").as_string());
@@ -128,6 +153,7 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
   if (!path) return std::nullopt;
   const yaml::Node path_node = operation.get("path");
   const auto missing = [&](const yaml::Node& at) {
+    if (budget.exhausted()) return std::optional<yaml::Node>();  // said once, by the caller
     sink.error(kFaultyPatch, at.origin(),
                "`" + std::string(at.as_string()) + "` is not in the document")
         .label("nothing here to " + name);
@@ -142,7 +168,8 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
     if (source == nullptr) return missing(operation.get("from"));
     value = *source;
     if (name == "move") {
-      const std::optional<yaml::Node> rest = edited(target, *from, Edit::remove, value, arena);
+      const std::optional<yaml::Node> rest =
+          edited(target, *from, Edit::remove, value, arena, budget);
       if (!rest) return missing(operation.get("from"));
       from_removed = *rest;
     }
@@ -158,7 +185,8 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
     return std::nullopt;
   }
   const Edit edit = name == "remove" ? Edit::remove : name == "replace" ? Edit::replace : Edit::add;
-  std::optional<yaml::Node> out = edited(from_removed, *path, edit, value, arena);
+  if (edit != Edit::remove && !may_hold(value, *path, operation, budget, sink)) return std::nullopt;
+  std::optional<yaml::Node> out = edited(from_removed, *path, edit, value, arena, budget);
   if (!out) return missing(path_node);
   return out;
 }
@@ -166,7 +194,7 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
 }  // namespace
 
 std::optional<yaml::Node> json_patch(const yaml::Node& target, const yaml::Node& operations,
-                                     yaml::Arena& arena, diag::Sink& sink) {
+                                     yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink) {
   if (!operations.is_list()) {
     sink.error(kFaultyPatch, operations.origin(),
                "a patch must be a mapping or a list of operations");
@@ -174,7 +202,7 @@ std::optional<yaml::Node> json_patch(const yaml::Node& target, const yaml::Node&
   }
   yaml::Node out = target;
   for (const yaml::Node& operation : operations.items()) {
-    const std::optional<yaml::Node> next = apply(out, operation, arena, sink);
+    const std::optional<yaml::Node> next = apply(out, operation, arena, budget, sink);
     if (!next) return std::nullopt;
     out = *next;
   }

@@ -3,6 +3,9 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "base/text.hpp"
@@ -12,20 +15,43 @@ namespace gpuctl::render {
 
 namespace {
 
-// One field of a target: absent matches everything.
-bool matches(const yaml::Node& target, std::string_view key, std::string_view value,
-             diag::Sink& sink) {
-  const yaml::Node pattern = target.get(key);
-  if (!pattern.is_string()) return true;
-  const re2::RE2 expression("^(?:" + std::string(pattern.as_string()) + ")$", re2::RE2::Quiet);
-  if (!expression.ok()) {
-    sink.error(kFaultyPatch, pattern.origin(),
-               "`" + std::string(key) + "` is no regular expression")
-        .got(std::string(pattern.as_string()));
-    return false;
+// The regular expressions of a target, compiled once for all documents.
+class Target {
+ public:
+  // Reports fields that are no regular expressions.
+  Target(const yaml::Node& written, diag::Sink& sink) : written_(written) {
+    for (const std::string_view key : kFields) {
+      const yaml::Node pattern = written.get(key);
+      if (!pattern.is_string()) continue;
+      auto made = std::make_unique<const re2::RE2>("^(?:" + std::string(pattern.as_string()) + ")$",
+                                                   re2::RE2::Quiet);
+      if (!made->ok()) {
+        sink.error(kFaultyPatch, pattern.origin(),
+                   "`" + std::string(key) + "` is no regular expression")
+            .got(std::string(pattern.as_string()));
+        good_ = false;
+      }
+      patterns_.emplace(key, std::move(made));
+    }
   }
-  return re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), expression);
-}
+
+  bool good() const { return good_; }
+  const yaml::Node& written() const { return written_; }
+
+  // One field: absent matches everything.
+  bool matches(std::string_view key, std::string_view value) const {
+    const auto pattern = patterns_.find(key);
+    return pattern == patterns_.end() ||
+           re2::RE2::FullMatch(re2::StringPiece(value.data(), value.size()), *pattern->second);
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 6> kFields = {"group",     "version", "kind",
+                                                              "namespace", "name",    "pool"};
+  yaml::Node written_;
+  std::map<std::string_view, std::unique_ptr<const re2::RE2>> patterns_;
+  bool good_ = true;
+};
 
 // `app=x,tier!=y,present`: the equality part of a label selector.
 bool matches_labels(const yaml::Node& selector, const yaml::Node& labels, diag::Sink& sink) {
@@ -54,42 +80,103 @@ bool matches_labels(const yaml::Node& selector, const yaml::Node& labels, diag::
   return true;
 }
 
-bool matches_document(const yaml::Node& target, const Document& document, diag::Sink& sink) {
+bool matches_document(const Target& target, const Document& document, diag::Sink& sink) {
   const yaml::Node& body = document.body;
   // What is no object has a kind only by its published schema, and must be named by it.
-  if (document.raw && (document.schema_of.empty() || !target.get("kind").is_string())) return false;
+  if (document.raw && (document.schema_of.empty() || !target.written().get("kind").is_string())) {
+    return false;
+  }
   const schema::KindRef self = document.raw ? document.schema_of : schema::KindRef::of(body);
-  return matches(target, "group", self.group, sink) &&
-         matches(target, "version", self.version, sink) &&
-         matches(target, "kind", self.kind, sink) &&
-         matches(target, "namespace", body.get({"metadata", "namespace"}).as_string(), sink) &&
-         matches(target, "name", body.get({"metadata", "name"}).as_string(), sink) &&
-         matches(target, "pool", document.pool, sink) &&
-         matches_labels(target.get("labelSelector"), body.get({"metadata", "labels"}), sink);
+  return target.matches("group", self.group) && target.matches("version", self.version) &&
+         target.matches("kind", self.kind) &&
+         target.matches("namespace", body.get({"metadata", "namespace"}).as_string()) &&
+         target.matches("name", body.get({"metadata", "name"}).as_string()) &&
+         target.matches("pool", document.pool) &&
+         matches_labels(target.written().get("labelSelector"), body.get({"metadata", "labels"}),
+                        sink);
+}
+
+// Patches one document; false after a fault, or when the budget is used up.
+bool patch_document(const yaml::Node& patch, diag::Origin at, Document& document,
+                    yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink) {
+  if (document.patched_at == diag::kNoOrigin) document.unpatched = document.body;
+  document.patched_at = at;
+  if (patch.is_map()) {
+    document.body = merge_patch(document.body, patch, arena, &budget);
+    return !budget.exhausted();
+  }
+  diag::Sink faults;
+  const std::optional<yaml::Node> patched = json_patch(document.body, patch, arena, budget, faults);
+  for (diag::Diagnostic fault : faults.all()) {
+    sink.add(std::move(fault)).note("in " + title_of(document.body));
+  }
+  if (patched) document.body = *patched;
+  return patched.has_value();
+}
+
+void report_no_match(const Target& target, const yaml::Node& item,
+                     const std::vector<Document>& documents, NoMatch no_match, diag::Sink& sink) {
+  std::set<std::string> kind_set;
+  std::set<std::string> pool_set;
+  for (const Document& document : documents) {
+    if (document.raw) continue;
+    kind_set.emplace(document.body.get("kind").as_string());
+    if (!document.pool.empty()) pool_set.insert(document.pool);
+  }
+  const std::vector<std::string> kinds(kind_set.begin(), kind_set.end());
+  const std::vector<std::string> pools(pool_set.begin(), pool_set.end());
+  const diag::Origin at = target.written().is_null() ? item.origin() : target.written().origin();
+  const std::string message = "this override matches no document";
+  diag::Diagnostic& diagnostic =
+      (no_match == NoMatch::warning ? sink.warning(kNoMatch, at, message + " that is not withheld")
+                                    : sink.error(kNoMatch, at, message))
+          .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
+  const yaml::Node pool = target.written().get("pool");
+  if (pool.is_string() && !pool_set.contains(std::string(pool.as_string()))) {
+    diagnostic.expect("a pool of this blueprint: " + base::join(pools, ", "))
+        .did_you_mean(pool.as_string(), pools);
+  }
+  const yaml::Node kind = target.written().get("kind");
+  if (kind.is_string() && std::find(kinds.begin(), kinds.end(), kind.as_string()) == kinds.end()) {
+    diagnostic.did_you_mean(kind.as_string(), kinds);
+  }
 }
 
 }  // namespace
 
-yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::Arena& arena) {
+std::string title_of(const yaml::Node& body) {
+  return std::string(body.get("kind").as_string()) + " `" +
+         std::string(body.get({"metadata", "name"}).as_string()) + "`";
+}
+
+yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::Arena& arena,
+                       PatchBudget* budget) {
   if (!patch.is_map()) return patch;
-  yaml::MapBuilder merged(target);
-  for (const yaml::Entry& entry : patch.entries()) {
-    const std::string_view key = entry.key.as_string();
-    if (entry.value.is_null()) {
-      merged.remove(key);
-      continue;
+  const std::size_t before = target.is_map() ? target.size() : 0;
+  if (budget != nullptr && !budget->spend(1 + before + patch.size())) return target;
+  std::vector<yaml::Entry> merged;
+  merged.reserve(before + patch.size());
+  for (const yaml::Entry& entry : target.entries()) {
+    const yaml::Node* change = patch.find(entry.key.as_string());
+    if (change == nullptr) {
+      merged.push_back(entry);
+    } else if (!change->is_null()) {
+      merged.push_back({entry.key, merge_patch(entry.value, *change, arena, budget)});
     }
-    const yaml::Node* before = merged.find(key);
-    merged.set(entry.key,
-               merge_patch(before == nullptr ? yaml::Node() : *before, entry.value, arena));
   }
-  return merged.build(arena, target.is_map() ? target.origin() : patch.origin());
+  for (const yaml::Entry& entry : patch.entries()) {
+    if (entry.value.is_null() || target.find(entry.key.as_string()) != nullptr) continue;
+    merged.push_back({entry.key, merge_patch(yaml::Node(), entry.value, arena, budget)});
+  }
+  return arena.map(merged, target.is_map() ? target.origin() : patch.origin());
 }
 
 void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
                      NoMatch no_match, yaml::Arena& arena, diag::Sink& sink) {
+  PatchBudget budget;
   for (const yaml::Node& item : overrides.items()) {
-    const yaml::Node target = item.get("target");
+    const Target target(item.get("target"), sink);
+    if (!target.good()) continue;
     const yaml::Node patch = item.get("patch");
     const std::size_t errors_before = sink.error_count();
     std::size_t matched = 0;
@@ -99,48 +186,18 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
         continue;
       }
       ++matched;
-      if (patch.is_map()) {
-        document.body = merge_patch(document.body, patch, arena);
-      } else {
-        diag::Sink faults;
-        const std::optional<yaml::Node> patched = json_patch(document.body, patch, arena, faults);
-        for (diag::Diagnostic fault : faults.all()) {
-          sink.add(std::move(fault))
-              .note("in " + std::string(document.body.get("kind").as_string()) + " `" +
-                    std::string(document.body.get({"metadata", "name"}).as_string()) + "`");
-        }
-        if (!patched) break;
-        document.body = *patched;
-      }
+      if (!patch_document(patch, item.origin(), document, arena, budget, sink)) break;
+    }
+    if (budget.exhausted()) {
+      sink.error(kPatchesCostMuch, item.origin(), "the overrides up to this one change too much")
+          .expect("at most " + std::to_string(kMostPatchSteps) +
+                  " entries of mappings and lists rewritten, in all documents together")
+          .suggest("give the override a narrower `target`, or merge its operations into one patch");
+      return;
     }
     if (no_match == NoMatch::ignore) continue;
     if (matched != 0 || sink.error_count() != errors_before) continue;
-    std::set<std::string> kind_set;
-    std::set<std::string> pool_set;
-    for (const Document& document : documents) {
-      if (document.raw) continue;
-      kind_set.emplace(document.body.get("kind").as_string());
-      if (!document.pool.empty()) pool_set.insert(document.pool);
-    }
-    const std::vector<std::string> kinds(kind_set.begin(), kind_set.end());
-    const std::vector<std::string> pools(pool_set.begin(), pool_set.end());
-    const diag::Origin at = target.is_null() ? item.origin() : target.origin();
-    const std::string message = "this override matches no document";
-    diag::Diagnostic& diagnostic =
-        (no_match == NoMatch::warning
-             ? sink.warning(kNoMatch, at, message + " that is not withheld")
-             : sink.error(kNoMatch, at, message))
-            .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
-    const yaml::Node pool = target.get("pool");
-    if (pool.is_string() && !pool_set.contains(std::string(pool.as_string()))) {
-      diagnostic.expect("a pool of this blueprint: " + base::join(pools, ", "))
-          .did_you_mean(pool.as_string(), pools);
-    }
-    const yaml::Node kind = target.get("kind");
-    if (kind.is_string() &&
-        std::find(kinds.begin(), kinds.end(), kind.as_string()) == kinds.end()) {
-      diagnostic.did_you_mean(kind.as_string(), kinds);
-    }
+    report_no_match(target, item, documents, no_match, sink);
   }
 }
 

@@ -50,7 +50,7 @@ yaml::Node objects_among(const std::vector<Document>& documents, yaml::Arena& ar
 
 void verify(const std::vector<Document>& documents, const document::Kinds& kinds,
             schema::Crds& crds, bool secrets_left_out, diag::Sources& sources, yaml::Arena& arena,
-            diag::Sink& sink) {
+            diag::Sink& sink, schema::RuleCounts* counts) {
   std::set<std::string> reported;
   for (const Document& document : documents) {
     schema::KindRef wanted = document.schema_of;
@@ -70,6 +70,7 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
     }
     schema::ValidateOptions options;
     options.subject = document.path + ": ";
+    options.counts = counts;
     if (secrets_left_out) options.exempt = secret_paths(document);
     diag::Sink findings;
     schema::validate(*crd->schema, document.body, arena, sources, findings, options);

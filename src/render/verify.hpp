@@ -11,10 +11,10 @@ namespace gpuctl::render {
 /// that API-server defaulting changes nothing on the paths we wrote. An object of a custom group
 /// without a CRD is a note GPU0221. Where `kinds` says that the reader does not hold to the
 /// published schema, its errors are warnings. `secrets_left_out`: the places of `$secret` are
-/// exempt.
+/// exempt. When `counts` is not null, what became of the rules is added to it.
 void verify(const std::vector<Document>& documents, const document::Kinds& kinds,
             schema::Crds& crds, bool secrets_left_out, diag::Sources& sources, yaml::Arena& arena,
-            diag::Sink& sink);
+            diag::Sink& sink, schema::RuleCounts* counts = nullptr);
 
 /// Checks every document whose reader is described (folders documents/ of providers) as if somebody
 /// else had written it: what an override or a passed-on field smuggles in is refused here and not

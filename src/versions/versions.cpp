@@ -120,7 +120,11 @@ class Run {
     known.free = known.values.size();
     look_for_pin(known);
     const yaml::Node* old = axis.keep.empty() ? nullptr : earlier_.kept(axis.keep);
-    if (old != nullptr && old->is_string()) known.kept = place_of(known, *old);
+    if (old != nullptr && !old->is_string()) {
+      derive::report_faulty_choice(axis.keep, *old, "text", sink_);
+    } else if (old != nullptr) {
+      known.kept = place_of(known, *old);
+    }
     const yaml::Node before = earlier_.choices.get(axis.keep);
     if (before.is_string()) before_.set(arena_, axis.name, before);
     if (known.values.empty()) return;

@@ -109,7 +109,7 @@ def classes():
     yield "a file of somebody else", edited("add", lambda f: (f / "new.txt").write_text("x")), [], [], one
     yield "the program", None, [], [], both
     yield "--facts", lambda s: shutil.copy(
-        s.folder / "alpha.facts.yaml", s.folder / "given.yaml"), [], ["--facts"], both
+        s.folder / "alpha.facts.yaml", s.folder / "given.yaml"), [], ["--facts"], one
     yield "--full", lambda s: None, [], ["--full"], both
     yield "the form of messages", lambda s: None, ["--format", "json"], [], both
 

@@ -291,6 +291,96 @@ def check_many_large_files(scene, option):
     scene.refused(option, "validate", "lab.yaml", option, "over", codes=["GPU0002"])
 
 
+def policy_patch(operations):
+    """An override of one document by a JSON patch."""
+    return {"overrides": [{"target": {"kind": "ClusterPolicy"}, "patch": operations}]}
+
+
+def copies(number, source, target):
+    return [{"op": "copy", "from": source, "path": target.format(i)} for i in range(number)]
+
+
+# Patches that cost far more than their text: by copies of copies, depth, many entries, many
+# operations, many or large regular expressions.
+BOMBS = {
+    "copies of everything": (policy_patch(copies(20, "", "/spec/a{}")), ["GPU0431"]),
+    "copies of a list": (policy_patch(
+        [{"op": "add", "path": "/spec/a", "value": ["x" * 1000]}] +
+        copies(40, "/spec/a", "/spec/a/-")), ["GPU0431"]),
+    "large copies side by side": (policy_patch(
+        [{"op": "add", "path": "/spec/a", "value": "x" * 200_000}] +
+        copies(2000, "/spec/a", "/spec/b{}")), ["GPU0431", "GPU0432"]),
+    "depth": (policy_patch(copies(200, "/spec", "/spec/deep")), ["GPU0431"]),
+    "moves of a large part": (policy_patch(
+        [{"op": "add", "path": "/spec/a", "value": ["x"] * 20_000}] +
+        [{"op": "move", "from": f"/spec/{a}", "path": f"/spec/{b}"}
+         for a, b in [("a", "b"), ("b", "a")] * 2000]), ["GPU0432"]),
+    "operations on a long list": (policy_patch(
+        [{"op": "add", "path": "/spec/a", "value": [0] * 50_000}] +
+        [{"op": "add", "path": "/spec/a/0", "value": 1}] * 5000), ["GPU0432"]),
+    "many keys for every document": (
+        {"overrides": [{"target": {}, "patch": {"metadata": {"annotations": {
+            f"k{i}": "" for i in range(40_000)}}}}] +
+         [{"target": {}, "patch": {"metadata": {"annotations": {"k1": "x"}}}}] * 200},
+        ["GPU0432"]),
+    "long text for every document": (
+        {"overrides": [{"target": {}, "patch": {"metadata": {"annotations": {
+            f"k{i}": "x" * 200_000 for i in range(4)}}}}],
+         "gpuPools": [{"name": f"gpu{i}", "instanceType": "g5.xlarge", "replicas": 1}
+                      for i in range(10)]}, ["GPU0431"]),
+    "long text many times": (
+        {"overrides": [{"target": {"kind": "ClusterPolicy"}, "patch": {"metadata": {
+            "annotations": {f"k{i}": "x" * 200_000}}}} for i in range(4)] +
+         [{"target": {"kind": "ClusterPolicy"}, "patch": copies(200, "/metadata/annotations",
+                                                               "/metadata/a{}")}]},
+        ["GPU0431", "GPU0432"]),
+    "long expressions": (
+        {"overrides": [{"target": {field: "(a|b)*" * 600 for field in
+                                   ("group", "version", "kind", "name", "namespace", "pool")},
+                        "patch": {}}] * 40}, ["GPU0421"]),
+    "expressions with repetitions": (
+        {"overrides": [{"target": {"name": "((((a{1,100}){1,100}){1,100}){1,100})"},
+                        "patch": {}}]}, ["GPU0422"]),
+}
+
+
+def check_bomb(scene, spec, codes):
+    """Stopped by what is counted, long before memory or time are short."""
+    scene.good(**spec)
+    done = scene.refused("patch", "validate", "lab.yaml", codes=codes, place="lab.yaml")
+    scene.check(len(done.stderr) < 200_000, f"{len(done.stderr)} bytes were said")
+
+
+def check_many_manifests(scene, number, text):
+    """Extra manifests count together, and what is over the limit is not read."""
+    names = [f"extra{i}.yaml" for i in range(number)]
+    for name in names:
+        scene.write(name, text)
+    scene.good(extraManifests=[{"layer": "50-platform", "path": name} for name in names])
+    done = scene.refused(f"{number} manifests", "validate", "lab.yaml", codes=["GPU0433"],
+                         place="lab.yaml")
+    scene.check(scene.sanitized or done.memory <= 128 << 20, f"took {done.memory >> 20} MiB")
+
+
+def check_long_echo(scene):
+    """A value is echoed to an end, and nothing is compared with what is that long."""
+    for name in ("x" * 200_000, "`" * 200_000, "é" * 100_000, "a b " * 50_000):
+        made = blueprint()
+        made["spec"]["platform"] = name
+        scene.write("lab.yaml", made)
+        done = scene.refused("a long platform", "validate", "lab.yaml", place="lab.yaml")
+        scene.check(len(done.stderr) < 12_000, f"{len(done.stderr)} bytes were said")
+    for word in ("a" * 100_000, "GPU" + "0" * 100_000):
+        done = scene.refused("a long code", "explain", word, codes=["GPU0004"], deadline=2)
+        scene.check(len(done.stderr) < 2_000, f"{len(done.stderr)} bytes were said")
+    scene.good()
+    made = blueprint(**{"y" * 100_000: 1})
+    made["spec"]["gpuPools"][0].update({"z" * 90_000 + str(i): i for i in range(3)})
+    scene.write("lab.yaml", made)
+    done = scene.refused("long keys", "validate", "lab.yaml", place="lab.yaml", deadline=5)
+    scene.check(len(done.stderr) < 20_000, f"{len(done.stderr)} bytes were said")
+
+
 def check_typed(scene, field, value):
     """A field of the blueprint with another type, and one nobody knows, in depth."""
     made = blueprint()
@@ -392,6 +482,12 @@ def cases(full):
     for field, value in TYPES:
         yield f"type of {field}: {value!r}", check_typed, (field, value)
     yield "many findings", check_many_findings, ()
+    for name, (spec, codes) in BOMBS.items():
+        yield f"patch: {name}", check_bomb, (spec, codes)
+    yield "manifests too large", check_many_manifests, (60, SOUND + "# filler\n" * 430_000)
+    yield "manifests of small nodes", check_many_manifests, (
+        200, SOUND + "list: [" + "a, " * 99_000 + "a]\n" + "# filler\n" * 70_000)
+    yield "long echo", check_long_echo, ()
     for kind in (missing, utf16, alias_bomb, control_characters, program, key_twice):
         yield f"json, {kind.__name__}", check_json_findings, (kind,)
     for words in USAGE:

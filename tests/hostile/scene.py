@@ -23,6 +23,7 @@ from support.program import environment  # noqa: E402
 
 DEADLINE_S = 20             # for one run, on a busy machine; all but a few take 0.05 s
 MOST_MEMORY = 256 << 20     # resident bytes of one run
+ADDRESS_SPACE = 512 << 20   # of one run, and of each program that it starts
 HASHED = 2 << 20            # larger files are compared by size and times
 NOBODY = 65534
 ROOT = os.geteuid() == 0
@@ -184,7 +185,7 @@ class Scene(Checks):
         def limit():
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             if not self.sanitized:
-                resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+                resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
             if fsize is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (fsize, fsize))
             if nobody and ROOT:

@@ -61,7 +61,7 @@ class Measure : public rule::Observer {
     yaml::Node facts = arena.map(std::span<const yaml::Entry>());
     if (!facts_file.empty()) {
       const auto read = blueprint::load_facts(sources.add_file(facts_file, text_of(facts_file)),
-                                              *loaded->platform, sources, arena, sink);
+                                              *loaded, sources, arena, sink);
       if (!read) return;
       facts = *read;
     }

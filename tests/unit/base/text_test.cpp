@@ -38,6 +38,8 @@ TEST(Nearest, AtMostThreeNearestFirst) {
   EXPECT_EQ(nearest("ZONES", names), (std::vector<std::string>{"zones", "zone"}));
   EXPECT_TRUE(nearest("kubernetes", names).empty());
   EXPECT_TRUE(nearest("x", {}).empty());
+  const std::string longest(100'000, 'z');  // no name: nothing is compared with it
+  EXPECT_TRUE(nearest(longest, std::vector<std::string>(64, longest)).empty());
 }
 
 TEST(ParseInteger, DecimalAlone) {

@@ -50,9 +50,10 @@ TEST(Blueprint, RefusesOtherDocuments) {
 TEST(Facts, AreCheckedAgainstTheirSchema) {
   const auto facts = [](const std::string& text) {
     Lab lab;
+    const auto blueprint = lab.blueprint("  size: 1\n");
     const diag::FileId file = lab.library->sources().add_file("f.yaml", text);
     const auto loaded =
-        load_facts(file, *lab.platform, lab.library->sources(), lab.library->arena(), lab.sink);
+        load_facts(file, *blueprint, lab.library->sources(), lab.library->arena(), lab.sink);
     return loaded ? yaml::emit_json(*loaded) : lab.codes();
   };
   const std::string head = "apiVersion: gpuctl.dev/v1alpha1\nkind: Facts\n";
@@ -61,6 +62,10 @@ TEST(Facts, AreCheckedAgainstTheirSchema) {
   EXPECT_EQ(facts(head + "spec: {infra: one-x1}\n"), "GPU0201");
   EXPECT_EQ(facts(head + "facts: {}\n"), "GPU0602");
   EXPECT_EQ(facts("kind: Facts\n"), "GPU0602");
+  EXPECT_EQ(facts(head + "metadata: {name: one}\n"), "{}");
+  EXPECT_EQ(facts(head + "metadata: {name: two}\n"), "GPU0680");
+  EXPECT_EQ(facts(head + "metadata: {name: [one]}\n"), "GPU0602");
+  EXPECT_EQ(facts(head + "metadata: one\n"), "GPU0602");
 }
 
 }  // namespace

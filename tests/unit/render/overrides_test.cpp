@@ -36,8 +36,9 @@ TEST(MergePatch, FollowsTheExamples) {
 
 std::string patched(const std::string& target, const std::string& operations) {
   Lab lab;
+  PatchBudget budget;
   const auto made =
-      json_patch(lab.parse(target), lab.parse(operations), lab.library->arena(), lab.sink);
+      json_patch(lab.parse(target), lab.parse(operations), lab.library->arena(), budget, lab.sink);
   return made ? yaml::emit_json(*made) : lab.codes();
 }
 
@@ -70,6 +71,26 @@ TEST(JsonPatch, ReportsWhatCannotBeApplied) {
         "[{op: add, path: /~2, value: 1}]", "[{op: add, path: /list/9, value: 1}]", "text"}) {
     EXPECT_EQ(patched("{foo: bar, list: [1]}", operations), "GPU0422") << operations;
   }
+}
+
+TEST(JsonPatch, IsStoppedByWhatIsCounted) {
+  std::string copies = "[";
+  for (int i = 0; i < 20; ++i)
+    copies += "{op: copy, from: \"\", path: /a" + std::to_string(i) + "},";
+  EXPECT_EQ(patched("{text: " + std::string(100, 'x') + "}", copies + "]"), "GPU0431");
+  std::string deeper = "[";
+  for (int i = 0; i < 70; ++i) deeper += "{op: copy, from: /a, path: /a/b},";
+  EXPECT_EQ(patched("{a: {}}", deeper + "]"), "GPU0431");
+}
+
+TEST(MergePatch, LeavesTheRestWhenTheBudgetIsUsedUp) {
+  Lab lab;
+  PatchBudget budget;
+  budget.spend(kMostPatchSteps - 3);
+  const yaml::Node made = merge_patch(lab.parse("{a: {b: 1}}"), lab.parse("{a: {b: 2}, c: 3}"),
+                                      lab.library->arena(), &budget);
+  EXPECT_TRUE(budget.exhausted());
+  EXPECT_EQ(yaml::emit_json(made), "{\"a\":{\"b\":1}}");
 }
 
 struct Applied {
