@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -163,7 +164,7 @@ class Rendering {
     present.same = [&](const std::string& path, const std::string& content) {
       return present.read(path) == content;
     };
-    const std::vector<plan::Change> changes =
+    std::vector<plan::Change> changes =
         plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
                       result.rendered.withheld, {options_.take_over}, work.findings);
     plan::warn_removals(changes, directory, present, *result.blueprint->platform, work.findings);
@@ -172,7 +173,7 @@ class Rendering {
                    plan::summary(changes) + " below " + shown(options_.output) + "/" + directory;
     if (existing_->blocked()) failed_ = true;
     if (failed_ || work.findings.has_errors()) return;
-    if (!absent || !stage_directory(result)) stage_changes(result, changes);
+    if (!absent || !stage_directory(result)) stage_changes(result, std::move(changes));
   }
 
   // A new cluster: its files are written plainly and appear together. False when that cannot be.
@@ -196,8 +197,13 @@ class Rendering {
     return true;
   }
 
-  void stage_changes(const Result& result, const std::vector<plan::Change>& changes) {
+  void stage_changes(const Result& result, std::vector<plan::Change> changes) {
     const std::lock_guard<std::mutex> guard(existing_->mutex());
+    // The lock goes last: what a run that dies has written is then what the next one wants, and
+    // not a file that differs from the lock.
+    std::stable_partition(changes.begin(), changes.end(), [](const plan::Change& change) {
+      return change.path != plan::kLockFile;
+    });
     for (const plan::Change& change : changes) {
       const std::string path = result.files.directory + "/" + change.path;
       auto error = change.kind == plan::Change::Kind::remove

@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const git::PushReport report = git::read_push_report(said, said, "main");
   git::report_refusal(report.reason, said, "main", host, sink);
   git::report_trouble({base::Ended::How::exited, 128, said, said}, "read", host,
-                      std::chrono::seconds(1), sink);
+                      git::TimeLimits{.total = std::chrono::seconds(1)}, sink);
   for (const diag::Diagnostic& found : sink.all()) {
     require(!found.help.empty() || found.code == "GPU0527");
     for (const std::string& note : found.notes) require(printable(note) && note.size() < 400);

@@ -8,10 +8,12 @@ section (`## 1.2 OWN TITLE`) stands a table `| Row | Held by | How |`.
   Row      the first cell of the reference's row without markup; where that is not unique in the
            section, ` / ` and the second cell follow; a row that ends in an ellipsis is the beginning
            of exactly one
-  Held by  diagnostic codes, `schema`, `rendered`, or `skip` alone
+  Held by  diagnostic codes, `schema`, `rendered`, or `skip` alone; also golden cases by their path
+           below tests/golden, and tests by theirs from the root
   How      what the rule says; the file that renders; why it is skipped
 
-Sections of the reference without a number of their own are counted.
+Sections of the reference without a number of their own are counted. Where a page of the reference
+names its rows by letter and number (`| T1 |`, `**K1**`), so do we, whether it has a table or not.
 """
 
 import os
@@ -31,7 +33,10 @@ PAGES = {
     "gke-cloud": None,
     "pitfalls-gke-cloud": None,
     "pitfalls-nvidia": None,
+    "findings-1": ("1", "2", "3", "4", "5", "6", "12"),
 }
+# Pages whose rows are named by letter and number.
+NAMED = {"findings-1"}
 HEADER = ["Row", "Held by", "How"]
 HOLDERS = {"schema", "rendered", "skip"}
 REASON_WORDS = 4
@@ -92,6 +97,18 @@ def rows_of_reference(text, sections):
     return keys
 
 
+def named_rows(text, sections):
+    """section -> [name of a row], in order, of pages that name their rows."""
+    keys, section = {}, ""
+    for line in text.splitlines():
+        if heading := re.match(r"##+\s+(\d+)\.?\s", line):
+            section = heading[1]
+        if section in sections:
+            names = re.findall(r"^\| ([A-Z]\d+)\b", line) or re.findall(r"\*\*([A-Z]\d+)\*\*", line)
+            keys.setdefault(section, []).extend(names)
+    return keys
+
+
 def check_row(place, cells, pages, shown, findings):
     """What is wrong with one row of ours, whatever the reference says."""
     if len(cells) != len(HEADER) or not all(cells):
@@ -105,6 +122,9 @@ def check_row(place, cells, pages, shown, findings):
                 findings.append(f"{place}: {holder} has no page")
             elif holder not in shown:
                 findings.append(f"{place}: no golden case shows {holder}")
+        elif "/" in holder:
+            if not any((ROOT / folder / holder).exists() for folder in ("tests/golden", "")):
+                findings.append(f"{place}: {holder} does not exist")
         elif holder not in HOLDERS:
             findings.append(f"{place}: `{holder}` is no code, nor one of {sorted(HOLDERS)}")
     if "skip" in holders and len(holders) > 1:
@@ -179,7 +199,8 @@ def main():
         count += sum(map(len, ours.values()))
         if with_reference:
             text = (REFERENCE / f"{name}.md").read_text()
-            compare(name, ours, rows_of_reference(text, sections), findings)
+            rows = named_rows if name in NAMED else rows_of_reference
+            compare(name, ours, rows(text, sections), findings)
     failed = close(findings, count, "rows")
     if not with_reference:
         print("SKIPPED: rows were not compared with the reference: needs ../shared/reference")

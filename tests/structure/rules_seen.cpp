@@ -1,6 +1,6 @@
 // Counts, for every rule that is built in, how often it was kept, broken and left out on the inputs
 // that standard input names, one a line:
-//   blueprint FILE FACTS     FACTS may be `-`
+//   blueprint FILE FACTS [DATE]   FACTS may be `-`
 //   documents FILE RELEASE   documents that others wrote; RELEASE may be `-`: the newest
 //   token FILE DATE          a licence token on that day
 // Prints one line a rule: file:line, code, kept, broken, left out, and `never` when its check
@@ -49,7 +49,7 @@ class Measure : public rule::Observer {
     }
   }
 
-  void blueprint(const std::string& file, const std::string& facts_file) {
+  void blueprint(const std::string& file, const std::string& facts_file, const std::string& today) {
     diag::Sources sources(&knowledge_.library().sources());
     yaml::Arena arena;
     diag::Sink sink;
@@ -71,7 +71,7 @@ class Measure : public rule::Observer {
     const auto derived = derive::derive(*compiled->derivation, *loaded, facts, derive::Earlier(),
                                         sources, arena, sink);
     if (!derived) return;
-    rule::check(*compiled->rules, *loaded, *derived, facts, kToday, sources, arena, sink, this);
+    rule::check(*compiled->rules, *loaded, *derived, facts, today, sources, arena, sink, this);
     document::Context context;
     context.cluster = derived->cluster;
     context.observer = this;
@@ -192,10 +192,11 @@ int measure() {
     std::string what;
     std::string file;
     std::string with;
-    words >> what >> file >> with;
+    std::string today;
+    words >> what >> file >> with >> today;
     if (with == "-") with.clear();
     if (what == "blueprint") {
-      counts.blueprint(file, with);
+      counts.blueprint(file, with, today.empty() ? std::string(kToday) : today);
     } else if (what == "token") {
       counts.token(file, with);
     } else {

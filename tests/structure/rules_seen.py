@@ -48,7 +48,8 @@ def golden_inputs():
                 path = ROOT / word
                 if not word.endswith(".yaml") or words[i - 1].startswith("-") or not path.is_file():
                     continue
-                yield "blueprint", path, facts or facts_of(path)
+                date = f" {options['--date']}" if "--date" in options else ""
+                yield "blueprint", path, f"{facts or facts_of(path) or '-'}{date}"
                 yield "documents", path, options.get("--openshift-version")
 
 

@@ -19,9 +19,7 @@ except ImportError:
 DATE = r"\d{4}(-\d{2}(-\d{2})?)?"
 REPOSITORY = r"[\w.-]+/[\w.-]+"
 # Tables whose rows still say it in words.
-IN_WORDS = {"providers/gke/tables/releases.yaml",
-            "providers/openshift/tables/openshift-features.yaml",
-            "providers/openshift/tables/openshift-releases.yaml"}
+IN_WORDS = set()
 FORMS = {
     frozenset({"repository", "version", "file"}): "a file of a repository at a version",
     frozenset({"repository", "issue"}): "an issue or pull request",

@@ -48,8 +48,8 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
       const auto derived = derive::derive(*derivation, *blueprint, known, derive::Earlier(),
                                           lab.library->sources(), lab.library->arena(), lab.sink);
       if (derived) {
-        check(*compiled, *blueprint, *derived, known, lab.library->sources(), lab.library->arena(),
-              lab.sink, observer);
+        check(*compiled, *blueprint, *derived, known, "2025-12-01", lab.library->sources(),
+              lab.library->arena(), lab.sink, observer);
       }
     }
   }
