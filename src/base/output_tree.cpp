@@ -495,6 +495,8 @@ std::optional<FileError> OutputTree::keep() {
   staged_.clear();
   made_roots_.clear();
   made_directories_.clear();
+  // A run that had nothing to write has not looked yet.
+  if (!journal_ && !at_once_ && root_) remove_left();
   auto left = end_journal();
   return first ? first : left;
 }

@@ -14,7 +14,8 @@ class Concealed {
   void add(std::string_view secret);
   bool empty() const { return windows_.empty() && short_.empty(); }
   /// `text` with `*` for each byte that lies in 8 bytes of a secret, in their order, or in a
-  /// shorter secret that stands there as a word.
+  /// shorter secret that stands there as a word. Up to 9 bytes that are plain words, and not all
+  /// of a secret, stay: a pull secret has `registry` in it, and so have many paths.
   std::string shown(std::string_view text) const;
 
  private:

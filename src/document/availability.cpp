@@ -251,6 +251,11 @@ std::string Availability::first_by_default(const std::string& gate,
   return first;
 }
 
+// A list that an expression made has no place when its items have none either.
+diag::Origin Availability::placed(const Found& found, const Reading& reading) {
+  return found.at != diag::kNoOrigin ? found.at : reading.fallback;
+}
+
 void Availability::lacks(const Row& row, const Found& found, const Reading& reading, bool later,
                          diag::Sink& sink) const {
   const std::string& title = platform_.releases->title;
@@ -259,7 +264,7 @@ void Availability::lacks(const Row& row, const Found& found, const Reading& read
                            : row.values.empty() ? "field `" + row.paths.front().back().key + "`"
                                                 : "`" + std::string(found.value.as_string()) +
                                                       "` as `" + row.paths.front().back().key + "`";
-  diag::Diagnostic& error = sink.error(row.absent_code, found.at,
+  diag::Diagnostic& error = sink.error(row.absent_code, placed(found, reading),
                                        reading.prefix + title + " " + minor + " has no " + what);
   error.path = found.path;
   error
@@ -279,7 +284,7 @@ void Availability::shut(const Row& row, const Found& found, const Reading& readi
   const std::string what = !row.what.empty() ? row.what : "`" + row.paths.front().back().key + "`";
   const bool custom = set == releases.custom_set && !set.empty();
   diag::Diagnostic& error =
-      sink.error(row.gate_code, found.at,
+      sink.error(row.gate_code, placed(found, reading),
                  reading.prefix + "feature gate `" + row.gate + "` is off in " +
                      (custom ? "feature set " + set + " unless it is named"
                              : releases.title + " " + minor +

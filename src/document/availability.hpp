@@ -19,6 +19,7 @@ struct Reading {
   yaml::Node release;  // as release() gives it
   std::string prefix = {};  // of every message
   bool rendered = false;    // by us: what readers do with unknown fields is not said
+  diag::Origin fallback = diag::kNoOrigin;  // where nothing better is known
 };
 
 /// The tables of DocumentReleases of a kind and of those that it extends.
@@ -78,6 +79,7 @@ class Availability {
                           yaml::Arena& arena) const;
   bool concerns(const Row& row, const yaml::Node& value, const yaml::Node& release,
                 yaml::Arena& arena) const;
+  static diag::Origin placed(const Found& found, const Reading& reading);
   void lacks(const Row& row, const Found& found, const Reading& reading, bool later,
              diag::Sink& sink) const;
   void shut(const Row& row, const Found& found, const Reading& reading, const std::string& state,

@@ -276,7 +276,8 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
       *kind.schema, decode(kind.definition, document, sources, arena, findings, true), arena,
       findings, context.prefix);
   const Node read_by = release(*platform_, context.release, arena);
-  const Reading reading{document, written, read_by, context.prefix, context.rendered};
+  const Reading reading{document,       written,          read_by,
+                        context.prefix, context.rendered, context.fallback};
   const std::vector<cel::Value> others = {cel::Value(platform_->catalog), cel::Value(read_by),
                                           cel::Value(context.cluster),
                                           cel::Value(known_objects(context, arena))};

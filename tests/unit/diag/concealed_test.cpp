@@ -15,6 +15,15 @@ TEST(Concealed, HidesPartsOfASecret) {
   EXPECT_EQ(concealed.shown("correct"), "correct");
 }
 
+TEST(Concealed, ShowsPlainWordsThatASecretHasToo) {
+  Concealed concealed;
+  concealed.add("https://u:p4ss@registry.example.com");
+  concealed.add("horsehair");
+  EXPECT_EQ(concealed.shown("Secret research/registry"), "Secret research/registry");
+  EXPECT_EQ(concealed.shown("p4ss@registry"), "*************");
+  EXPECT_EQ(concealed.shown("`horsehair`, horsehairs"), "`*********`, horsehairs");
+}
+
 TEST(Concealed, HidesShortOnesAsWords) {
   Concealed concealed;
   concealed.add("horse");
