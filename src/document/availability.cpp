@@ -45,6 +45,13 @@ diag::Origin place_of(const Node& value) {
   return diag::kNoOrigin;
 }
 
+// Where the last scalar stands; nothing when there is none.
+diag::Origin scalar_of(const Node& value) {
+  if (value.is_list() && value.size() > 0) return scalar_of(value.items().back());
+  if (value.is_map() && value.size() > 0) return scalar_of(value.entries().front().value);
+  return value.is_list() || value.is_map() ? diag::kNoOrigin : value.origin();
+}
+
 }  // namespace
 
 Availability::Availability(const std::vector<Node>& specs, const catalog::Platform& platform,
@@ -251,8 +258,12 @@ std::string Availability::first_by_default(const std::string& gate,
   return first;
 }
 
-// A list that an expression made has no place when its items have none either.
+// What we rendered leads to the blueprint by its scalars; lists and maps stand in templates. A list
+// that an expression made has no place when its items have none either.
 diag::Origin Availability::placed(const Found& found, const Reading& reading) {
+  if (reading.rendered) {
+    if (const diag::Origin at = scalar_of(found.value); at != diag::kNoOrigin) return at;
+  }
   return found.at != diag::kNoOrigin ? found.at : reading.fallback;
 }
 
