@@ -17,7 +17,8 @@ Address host() {
 
 diag::Sink trouble(How how, int code, const std::string& errors) {
   diag::Sink sink;
-  report_trouble({how, code, "", errors}, "fetch from", host(), {.total = std::chrono::seconds(7)}, sink);
+  report_trouble({how, code, "", errors}, "fetch from", host(), {.total = std::chrono::seconds(7)},
+                 sink);
   EXPECT_EQ(sink.error_count(), 1U);
   EXPECT_EQ(codes(sink).find("token"), std::string::npos);
   return sink;
