@@ -169,6 +169,7 @@ std::optional<Cache> Cache::open(const Address& address,
     refuse(lock_file, base::errno_text(lock.error), sink);
     return std::nullopt;
   }
+  lock.note_owner();
   Cache cache(std::move(lock), directory);
   struct stat status {};
   const bool there = ::lstat(directory.c_str(), &status) == 0;

@@ -32,8 +32,13 @@ int swap_once(git_repository* repository, const std::string& name, const git_oid
               const git_oid& commit, const std::string& reason, RepositoryLock& lock) {
   Owned<git_transaction> transaction;
   int code = git_transaction_new(Receive(transaction), repository);
-  if (code == 0) code = git_transaction_lock_ref(transaction.get(), name.c_str());
   if (code != 0) return code;
+  lock.announce_lock_file(name + ".lock", hex(commit));
+  code = git_transaction_lock_ref(transaction.get(), name.c_str());
+  if (code != 0) {
+    lock.forget_lock_file();
+    return code;
+  }
   lock.note_lock_file(name + ".lock", hex(commit));
   git_oid now{};
   code = git_reference_name_to_id(&now, repository, name.c_str());

@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kPause = std::chrono::milliseconds(20);
 constexpr std::size_t kMostNote = 8192;
 constexpr auto kPatience = std::chrono::milliseconds(500);
+constexpr const char* kAnnounced = "-";  // in the place of a lock file's time: not made yet
 
 bool exists(const std::string& file) {
   struct stat status {};
@@ -47,6 +48,10 @@ std::string text_of(int descriptor) {
   return text;
 }
 
+std::string process_line() {
+  return std::to_string(::getpid()) + "\n";
+}
+
 std::string owner_of(std::string_view text) {
   const std::string digits(text.substr(0, text.find('\n')));
   return base::parse_integer(digits) ? digits : "";
@@ -56,9 +61,40 @@ std::string change_time(const struct stat& status) {
   return std::to_string(status.st_ctim.tv_sec) + "." + std::to_string(status.st_ctim.tv_nsec);
 }
 
-// Removes the lock file that a note tells of: untouched since, or with our commit in it. Any other
-// file of that name is somebody else's.
-void remove_left_lock(const std::string& git_directory, std::string_view left) {
+// Replaces what a lock file says, so that a kill at any moment leaves the old text or the new one:
+// a new text is no shorter than the old, except when what the old one tells of is done.
+void overwrite(int descriptor, const std::string& text) {
+  // Information for messages and for a run that comes after a kill: a failure changes nothing else.
+  [[maybe_unused]] const bool noted =
+      ::pwrite(descriptor, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()) &&
+      ::ftruncate(descriptor, static_cast<off_t>(text.size())) == 0;
+}
+
+bool is_before(const timespec& a, const timespec& b) {
+  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
+
+// True when no process has the file open; true as well where the file system cannot tell.
+bool is_closed(const std::string& path) {
+  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!file) return false;
+  if (::fcntl(file.get(), F_SETLEASE, F_WRLCK) != 0) return errno != EAGAIN && errno != EACCES;
+  ::fcntl(file.get(), F_SETLEASE, F_UNLCK);
+  return true;
+}
+
+// True for a lock file that nobody can have made but the run that noted at `since` that it was
+// going to: it was made in the moment after, nothing was written to it, and nobody has it open.
+bool is_announced(const std::string& path, const struct stat& status, const timespec& since) {
+  constexpr std::time_t kMoment = 2;  // seconds; the call that makes the file follows the note
+  return status.st_size == 0 && status.st_uid == ::geteuid() && !is_before(status.st_ctim, since) &&
+         status.st_ctim.tv_sec - since.tv_sec <= kMoment && is_closed(path);
+}
+
+// Removes the lock file that a note written at `since` tells of: announced, untouched since it was
+// made, or with our commit in it. Any other file of that name is somebody else's.
+void remove_left_lock(const std::string& git_directory, std::string_view left,
+                      const timespec& since) {
   const std::size_t line = left.find('\n');
   if (line == std::string_view::npos || !left.ends_with('\n')) return;
   std::string_view note = left.substr(line + 1);
@@ -77,26 +113,14 @@ void remove_left_lock(const std::string& git_directory, std::string_view left) {
   const std::string path = git_directory + "/" + name;
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
-  bool ours = status.st_size == 0 && change_time(status) == time;
+  bool ours = time == kAnnounced ? is_announced(path, status, since)
+                                 : status.st_size == 0 && change_time(status) == time;
   if (!ours) {
     const auto content = base::read_file(path, kMostNote);
     const auto* text = std::get_if<std::string>(&content);
     ours = text != nullptr && *text == commit + "\n";
   }
   if (ours) ::unlink(path.c_str());
-}
-
-// True when no process has the file open; true as well where the file system cannot tell.
-bool is_closed(const std::string& path) {
-  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (!file) return false;
-  if (::fcntl(file.get(), F_SETLEASE, F_WRLCK) != 0) return errno != EAGAIN && errno != EACCES;
-  ::fcntl(file.get(), F_SETLEASE, F_UNLCK);
-  return true;
-}
-
-bool is_before(const timespec& a, const timespec& b) {
-  return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
 }
 
 // Objects and packs that libgit2 was writing when the last owner of the lock died: made by this
@@ -150,14 +174,14 @@ FileLock FileLock::acquire(const std::string& path, Clock::time_point deadline,
     }
     lock.left = text_of(file.get());
     lock.left_at = ours.st_mtim;
-    // Only information for messages: a failure to write it changes nothing.
-    const std::string owner = std::to_string(::getpid()) + "\n";
-    [[maybe_unused]] const bool noted =
-        ::ftruncate(file.get(), 0) == 0 && ::pwrite(file.get(), owner.data(), owner.size(), 0) > 0;
     lock.error = 0;
     lock.file = std::move(file);
     return lock;
   }
+}
+
+void FileLock::note_owner() {
+  overwrite(file.get(), process_line());
 }
 
 std::optional<RepositoryLock> RepositoryLock::acquire(const std::string& git_directory,
@@ -167,9 +191,10 @@ std::optional<RepositoryLock> RepositoryLock::acquire(const std::string& git_dir
   FileLock lock = FileLock::acquire(path, Clock::now() + wait, [](const std::string&) {});
   if (lock) {
     if (!lock.left.empty()) {
-      remove_left_lock(git_directory, lock.left);
+      remove_left_lock(git_directory, lock.left, lock.left_at);
       remove_left_objects(git_directory, lock.left_at);
     }
+    lock.note_owner();  // now, so that a kill before leaves the note of the one before
     return RepositoryLock(std::move(lock.file), git_directory);
   }
   if (lock.error == EWOULDBLOCK) {
@@ -195,15 +220,24 @@ bool RepositoryLock::is_left(const std::string& git_directory) {
   return ::lstat((git_directory + "/gpuctl.lock").c_str(), &status) == 0 && status.st_size != 0;
 }
 
+void RepositoryLock::announce_lock_file(const std::string& file, const std::string& commit) {
+  note(kAnnounced, file, commit);
+}
+
 void RepositoryLock::note_lock_file(const std::string& file, const std::string& commit) {
   struct stat status {};
   if (::lstat((git_directory_ + "/" + file).c_str(), &status) != 0) return;
-  const std::string text =
-      std::to_string(::getpid()) + "\n" + change_time(status) + " " + commit + " " + file + "\n";
-  // Without the note the file would stay, and be reported, if we were killed now.
-  [[maybe_unused]] const bool noted = text.size() <= kMostNote &&
-                                      ::ftruncate(file_.get(), 0) == 0 &&
-                                      ::pwrite(file_.get(), text.data(), text.size(), 0) > 0;
+  note(change_time(status), file, commit);
+}
+
+void RepositoryLock::forget_lock_file() {
+  overwrite(file_.get(), process_line());
+}
+
+void RepositoryLock::note(const std::string& time, const std::string& file,
+                          const std::string& commit) {
+  const std::string text = process_line() + time + " " + commit + " " + file + "\n";
+  if (text.size() <= kMostNote) overwrite(file_.get(), text);
 }
 
 void report_lock_file(const std::string& file, diag::Sink& sink) {

@@ -27,6 +27,9 @@ struct FileLock {
   /// a second already. When the file was removed meanwhile, the new one counts.
   static FileLock acquire(const std::string& path, std::chrono::steady_clock::time_point deadline,
                           const std::function<void(const std::string& owner)>& waiting);
+
+  /// Writes our process id in the place of `left`.
+  void note_owner();
 };
 
 /// An flock on `<git directory>/gpuctl.lock`: it ends with the process that holds it, however that
@@ -47,11 +50,17 @@ class RepositoryLock {
   static std::optional<RepositoryLock> acquire(const std::string& git_directory,
                                                std::chrono::milliseconds wait, diag::Sink& sink);
 
-  /// Notes that the lock file `file` (below the git directory), which exists and is empty, is ours,
-  /// and that `commit` (hex) is all that will be written to it.
+  /// Notes that the next thing we do is to make the lock file `file` (below the git directory).
+  void announce_lock_file(const std::string& file, const std::string& commit);
+  /// Notes that the lock file `file`, which exists and is empty, is ours, and that `commit` (hex)
+  /// is all that will be written to it.
   void note_lock_file(const std::string& file, const std::string& commit);
+  /// Takes back an announcement: the file is somebody else's, or gone.
+  void forget_lock_file();
 
  private:
+  void note(const std::string& time, const std::string& file, const std::string& commit);
+
   RepositoryLock(base::FileDescriptor file, std::string git_directory)
       : file_(std::move(file)), git_directory_(std::move(git_directory)) {}
   base::FileDescriptor file_;

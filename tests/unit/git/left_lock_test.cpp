@@ -64,6 +64,41 @@ TEST_F(LeftLockTest, StaysWhenItMayBeOfSomebodyElse) {
   EXPECT_TRUE(std::filesystem::exists(file_));
 }
 
+TEST_F(LeftLockTest, IsRemovedFromTheMomentItIsMade) {
+  const std::string note = scratch_ / "repo.git/gpuctl.lock";
+  test::put(note, "1\n- " + id_ + " refs/heads/main.lock\n");
+  test::put(file_, "");
+  EXPECT_TRUE(commits());
+
+  test::put(file_, "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  test::put(note, "1\n- " + id_ + " refs/heads/main.lock\n");
+  EXPECT_FALSE(commits()) << "older than the note";
+  std::filesystem::remove(file_);
+
+  test::put(note, "1\n- " + id_ + " refs/heads/main.lock\n");
+  test::put(file_, "");
+  const int writer = ::open(file_.c_str(), O_WRONLY | O_CLOEXEC);
+  EXPECT_FALSE(commits()) << "somebody writes it";
+  ::close(writer);
+  std::filesystem::remove(file_);
+
+  test::put(note, "1\n- " + id_ + " refs/heads/main.lock\n");
+  std::filesystem::last_write_time(
+      note, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(5));
+  test::put(file_, "");
+  EXPECT_FALSE(commits()) << "made long after the note";
+}
+
+TEST_F(LeftLockTest, ANoteStaysUntilItIsDealtWith) {
+  const std::string path = scratch_ / "repo.git/gpuctl.lock";
+  const std::string note = "1\n- " + id_ + " refs/heads/main.lock\n";
+  test::put(path, note);
+  const FileLock lock = FileLock::acquire(path, {}, [](const std::string&) {});
+  ASSERT_TRUE(lock);
+  EXPECT_EQ(test::get(path), note) << "a kill at this moment must lose nothing";
+}
+
 TEST_F(LeftLockTest, HalfWrittenObjectsAreRemoved) {
   const std::string lock = scratch_ / "repo.git/gpuctl.lock";
   const std::string old = scratch_ / "repo.git/objects/tmp_object_git2_0";
