@@ -37,16 +37,12 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-TIMEOUT_S = 300
+sys.path[:0] = [str(HERE.parent)]
+from support import program  # noqa: E402
+from support.program import ROOT, TIMEOUT_S  # noqa: E402
+
 DIFF_LINES = 80
 EXIT_CODES = {0, 1, 2, 64}  # all that gpuctl documents; anything else is a crash
-
-
-def sample_blueprints():
-    """The blueprints users start from, without the facts beside them."""
-    return sorted(path for path in (ROOT / "blueprints").glob("*.yaml")
-                  if not path.name.endswith(".facts.yaml"))
 
 
 def find_cases():
@@ -56,14 +52,11 @@ def find_cases():
 
 def environment(case, home):
     """Nothing of the caller's environment but what running a program takes."""
-    kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE")
-    env = {key: os.environ[key] for key in kept if key in os.environ}
+    env = program.environment(home)
     env.update({
-        "HOME": str(home), "LC_ALL": "C", "TZ": "UTC", "NO_COLOR": "1",
-        "GIT_CONFIG_NOSYSTEM": "1",
+        "NO_COLOR": "1",
         "GIT_AUTHOR_NAME": "Golden", "GIT_AUTHOR_EMAIL": "golden@example.invalid",
         "GIT_COMMITTER_NAME": "Golden", "GIT_COMMITTER_EMAIL": "golden@example.invalid",
-        "GPUCTL_DATE": "2025-12-01",  # as tests/support/program.py has it
         "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
     })
     extra = case / "env"
@@ -244,7 +237,7 @@ def main():
     gpuctl = str(pathlib.Path(options.gpuctl).resolve())
 
     failures = 0
-    for sample in sample_blueprints():
+    for sample in program.samples():
         case = HERE / "blueprints" / sample.stem
         if (case / "cmd").exists():
             continue

@@ -152,10 +152,6 @@ class Scene(Checks):
         self.env = environment(self.home, PULL_SECRET='{"auths": {"quay.io": {"auth": "bm9ib2R5"}}}')
         if sanitized:
             self.env["ASAN_OPTIONS"] = self.env.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"
-            # libgit2 1.5 does not free a regular expression when it refuses a repository.
-            (self.home / "lsan").write_text("leak:libpcre2-8\n")
-            self.env["LSAN_OPTIONS"] = (self.env.get("LSAN_OPTIONS", "") +
-                                        f":suppressions={self.home}/lsan:print_suppressions=0")
 
     # Inputs
 

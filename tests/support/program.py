@@ -22,9 +22,10 @@ def samples():
 
 def environment(home, **more):
     """A small environment of our own; a value of None takes the variable away."""
-    kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE")
+    kept = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LLVM_PROFILE_FILE")
     env = {key: os.environ[key] for key in kept if key in os.environ}
     env.update({
+        "LSAN_OPTIONS": f"suppressions={ROOT}/tests/support/leaks.supp:print_suppressions=0",
         "HOME": str(home), "LC_ALL": "C", "TZ": "UTC", "GIT_CONFIG_NOSYSTEM": "1",
         "GPUCTL_DATE": TODAY,  # ends of support are seen from one day
         "GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.invalid",
