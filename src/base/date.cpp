@@ -1,6 +1,7 @@
 #include "base/date.hpp"
 
-#include <string>
+#include <array>
+#include <cstdio>
 
 namespace gpuctl::base {
 
@@ -23,11 +24,20 @@ std::optional<std::chrono::sys_days> parse_date(std::string_view text) {
   return std::chrono::sys_days(date);
 }
 
-std::optional<std::chrono::sys_days> parse_month(std::string_view text) {
+std::optional<std::chrono::sys_days> parse_day(std::string_view text) {
+  if (const auto day = parse_date(text)) return day;
   const auto first = parse_date(std::string(text) + "-01");
   if (!first) return std::nullopt;
   const std::chrono::year_month_day date(*first);
   return std::chrono::sys_days(date.year() / date.month() / std::chrono::last);
+}
+
+std::string day_text(std::chrono::sys_days day) {
+  const std::chrono::year_month_day date(day);
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  return text.data();
 }
 
 }  // namespace gpuctl::base

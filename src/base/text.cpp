@@ -144,12 +144,41 @@ std::string to_lower(std::string_view text) {
   return out;
 }
 
+namespace {
+
+bool is_lower_alphanumeric(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+bool is_dns1123_part(std::string_view text) {
+  return !text.empty() && is_lower_alphanumeric(text.front()) &&
+         is_lower_alphanumeric(text.back()) && std::all_of(text.begin(), text.end(), [](char c) {
+           return is_lower_alphanumeric(c) || c == '-';
+         });
+}
+
+}  // namespace
+
 bool is_dns1123_label(std::string_view text) {
   constexpr std::size_t kMostLabelBytes = 63;
-  if (text.empty() || text.size() > kMostLabelBytes) return false;
-  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  if (!alphanumeric(text.front()) || !alphanumeric(text.back())) return false;
-  return std::all_of(text.begin(), text.end(), [&](char c) { return alphanumeric(c) || c == '-'; });
+  return text.size() <= kMostLabelBytes && is_dns1123_part(text);
+}
+
+bool is_dns1123_subdomain(std::string_view text) {
+  constexpr std::size_t kMostNameBytes = 253;
+  if (text.size() > kMostNameBytes) return false;
+  const std::vector<std::string_view> parts = split(text, '.');
+  return std::all_of(parts.begin(), parts.end(), is_dns1123_part);
+}
+
+std::size_t character_limit(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text.size();
+  // No character has more than three bytes after its first.
+  for (int i = 0; i < 3 && most != 0; ++i) {
+    if ((static_cast<unsigned char>(text[most]) & 0xC0U) != 0x80U) break;
+    --most;
+  }
+  return most;
 }
 
 }  // namespace gpuctl::base

@@ -44,4 +44,11 @@ std::string to_lower(std::string_view text);
 /// True for a DNS-1123 label: 1..63 of [a-z0-9-], starting and ending alphanumeric.
 bool is_dns1123_label(std::string_view text);
 
+/// True for a name such as most objects have: labels of any length between dots, 253 bytes in all.
+bool is_dns1123_subdomain(std::string_view text);
+
+/// The length of the longest beginning of `text` that has at most `most` bytes and cuts no UTF-8
+/// character.
+std::size_t character_limit(std::string_view text, std::size_t most);
+
 }  // namespace gpuctl::base

@@ -14,12 +14,15 @@ Type without_optional(const Type& type) {
   return type.kind() == TypeKind::optional ? type.element() : type;
 }
 
-/// True when `holder` has the field `name`, a reserved word, under its escaped name only, as types
-/// for the rules of CRDs do. Since 1.31 the API server finds it by the word itself, too
-/// (k8s.io/apiserver, pkg/cel/types.go, recognizeKeywordAsFieldName).
-bool is_escaped_field(const Type& holder, const std::string& name, const std::string& escaped) {
-  return holder.kind() == TypeKind::object && is_reserved(name) &&
-         holder.object()->find(name) == nullptr && holder.object()->find(escaped) != nullptr;
+/// The escaped name of the field `name`, a reserved word, when `holder` has it under that name
+/// only, as types for the rules of CRDs do. Since 1.31 the API server finds it by the word itself,
+/// too (k8s.io/apiserver, pkg/cel/types.go, recognizeKeywordAsFieldName).
+std::optional<std::string> escaped_field(const Type& holder, const std::string& name) {
+  if (holder.kind() != TypeKind::object || !is_reserved(name)) return std::nullopt;
+  std::string escaped = "__" + name + "__";
+  const bool only_escaped =
+      holder.object()->find(name) == nullptr && holder.object()->find(escaped) != nullptr;
+  return only_escaped ? std::optional(std::move(escaped)) : std::nullopt;
 }
 
 bool starts_absolute(const Expr& expr) {
@@ -161,9 +164,8 @@ Checked Checker::field(const Expr& expr, Checked target, bool has) {
   Code code = make(has ? Op::has : Op::select, expr);
   const Type holder = without_optional(target.type);
   code.text = expr.text;
-  std::string escaped = "__" + expr.text + "__";
-  if (is_escaped_field(holder, expr.text, escaped)) {
-    program_.texts.push_back(std::make_unique<const std::string>(std::move(escaped)));
+  if (std::optional<std::string> escaped = escaped_field(holder, expr.text)) {
+    program_.texts.push_back(std::make_unique<const std::string>(*std::move(escaped)));
     code.text = *program_.texts.back();
   }
   code.optional = expr.optional;

@@ -1,7 +1,5 @@
 // Dates of points in time, as tokens hold them.
-#include <array>
 #include <chrono>
-#include <cstdio>
 
 #include "base/date.hpp"
 #include "cel/functions.hpp"
@@ -20,19 +18,14 @@ Outcome date_of(Arguments args, CallContext& context) {
   const std::int64_t day =
       seconds / kSecondsPerDay - (seconds % kSecondsPerDay < 0 ? 1 : 0);  // rounded down
   if (day < kFirstDay || day > kLastDay) return fail("the year has no four digits");
-  const std::chrono::year_month_day date{
-      std::chrono::sys_days(std::chrono::days(static_cast<int>(day)))};
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  return give_text(context, text.data());
+  return give_text(context,
+                   base::day_text(std::chrono::sys_days(std::chrono::days(static_cast<int>(day)))));
 }
 
 // Days since 1970-01-01, so that dates can be compared and counted from. Of a month, its last day.
 Outcome day_of(Arguments args, CallContext&) {
   const std::string_view text = args[0].node().as_string();
-  std::optional<std::chrono::sys_days> day = base::parse_date(text);
-  if (!day) day = base::parse_month(text);
+  const std::optional<std::chrono::sys_days> day = base::parse_day(text);
   if (!day) return fail("`" + std::string(text) + "` is no date such as 2031-12-31");
   return give(yaml::Node::integer(day->time_since_epoch().count()));
 }

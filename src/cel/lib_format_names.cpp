@@ -43,17 +43,9 @@ std::string dns1123_label(std::string_view text) {
 
 std::string dns1123_subdomain(std::string_view text) {
   if (text.size() > 253) return too_long(253);
-  for (const std::string_view part : base::split(text, '.')) {
-    // Parts are not bound to 63 characters here, only the whole is to 253.
-    const bool good = !part.empty() && part.front() != '-' && part.back() != '-' &&
-                      std::all_of(part.begin(), part.end(),
-                                  [](char c) { return is_lower(c) || is_digit(c) || c == '-'; });
-    if (!good) {
-      return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
-             "`-` or `.`, and must start and end with an alphanumeric character";
-    }
-  }
-  return {};
+  if (base::is_dns1123_subdomain(text)) return {};
+  return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+         "`-` or `.`, and must start and end with an alphanumeric character";
 }
 
 std::string dns1035_label(std::string_view text) {

@@ -103,6 +103,14 @@ class Batch {
     for (auto& [cluster, indexes] : by_cluster_) {
       std::sort(indexes.begin(), indexes.end());
     }
+    std::size_t first_cluster = files_.size();
+    for (const auto& [cluster, indexes] : by_cluster_) {
+      first_cluster = std::min(first_cluster, indexes.front());
+    }
+    // Facts on the command line are for the cluster of the first file.
+    const auto shares_facts = [&](std::size_t first_of_cluster) {
+      return !request_.facts_file.empty() && first_of_cluster > first_cluster;
+    };
     for (auto& [cluster, indexes] : by_cluster_) {
       if (indexes.size() == 1 && !shares_facts(indexes.front())) continue;
       const std::string& first = files_[indexes.front()];
@@ -122,14 +130,6 @@ class Batch {
         finish(index, result);
       }
     }
-  }
-
-  // Facts on the command line are for the cluster of the first file; `index` is the first of a
-  // cluster.
-  bool shares_facts(std::size_t index) const {
-    return !request_.facts_file.empty() &&
-           std::any_of(by_cluster_.begin(), by_cluster_.end(),
-                       [&](const auto& other) { return other.second.front() < index; });
   }
 
   static void report_shared_facts(Result& result) {

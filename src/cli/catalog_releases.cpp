@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "base/date.hpp"
 #include "catalog/addresses.hpp"
 #include "cli/codes.hpp"
 #include "cli/columns.hpp"
@@ -51,8 +52,8 @@ Release release_of(const catalog::Table& table, const catalog::Addresses& addres
   out.ends = column("ends");
   out.status = column("status");
   out.source = addresses.source_of(row.value);
-  const std::optional<Days> starts = parse_day(out.starts);
-  const std::optional<Days> ends = parse_day(out.ends);
+  const std::optional<Days> starts = base::parse_day(out.starts);
+  const std::optional<Days> ends = base::parse_day(out.ends);
   if (ends) out.days_left = (*ends - date).count();
   if (starts && *starts > date) {
     out.state = "not released yet";

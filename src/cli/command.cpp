@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/date.hpp"
 #include "base/file.hpp"
 #include "base/heap.hpp"
 #include "cli/codes.hpp"
@@ -148,7 +149,7 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
   Request request;
   request.facts_file = options.facts;
   request.replace_facts = options.facts_replace;
-  request.date = day_text(chosen_day(options.date));
+  request.date = base::day_text(chosen_day(options.date));
   std::vector<std::string> directories = options.crds;
   if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {
     std::string_view rest(variable);

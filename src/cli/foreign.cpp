@@ -144,8 +144,7 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
                                          diag::Sink& sink) {
   if (text.find(kOwnGroup) != std::string::npos) return std::nullopt;
   const diag::FileId file = sources.add_file(name, text);
-  secrets::hide(file, *knowledge.secret_rules(), sources);
-  secrets::hide_fields(file, knowledge.secret_fields(), sources);
+  knowledge.hide_secrets(file, sources);
   diag::Sink findings;
   const std::optional<std::vector<yaml::Node>> documents =
       yaml::read_all(file, sources, arena, findings, limits());

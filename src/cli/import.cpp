@@ -99,8 +99,7 @@ class Reader {
       return;
     }
     const diag::FileId file = sources_.add_file(path, std::move(std::get<std::string>(content)));
-    secrets::hide(file, *knowledge_.secret_rules(), sources_);
-    secrets::hide_fields(file, knowledge_.secret_fields(), sources_);
+    knowledge_.hide_secrets(file, sources_);
     yaml::ReadLimits limits = yaml::kubectl_limits();
     limits.bytes = kMostInputBytes;
     limits.aliases = kMostAliases;

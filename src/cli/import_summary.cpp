@@ -42,9 +42,7 @@ class Summary {
     constexpr std::size_t kMostBytes = 120;
     std::string text = yaml::emit_json(masked(value));
     if (text.size() <= kMostBytes) return text;
-    std::size_t end = kMostBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-    return text.substr(0, end) + "...";
+    return text.substr(0, base::character_limit(text, kMostBytes)) + "...";
   }
 
   yaml::Node masked(const yaml::Node& value) const {

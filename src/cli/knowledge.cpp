@@ -245,6 +245,11 @@ const std::vector<std::string>& Knowledge::secret_fields() {
   return secret_fields_;
 }
 
+void Knowledge::hide_secrets(diag::FileId file, diag::Sources& sources) {
+  secrets::hide(file, *secret_rules(), sources);
+  secrets::hide_fields(file, secret_fields(), sources);
+}
+
 std::vector<std::string> Knowledge::releases(const std::string& option) {
   for (const std::string& name : names_) {
     const Slot& slot = compile(name);

@@ -54,6 +54,9 @@ class Knowledge {
   const std::vector<std::string>& secret_fields();
   /// The rules by which secrets are known. Thread-safe.
   std::shared_ptr<const secrets::Rules> secret_rules();
+  /// Hides in the excerpts of a file that no schema is known for what looks like a secret, and what
+  /// stands behind the names of secret fields. Thread-safe.
+  void hide_secrets(diag::FileId file, diag::Sources& sources);
   /// The releases that an option of the command line may name, oldest first.
   std::vector<std::string> releases(const std::string& option);
   /// With overlays, compiles every platform, so that several threads may ask afterwards: what is

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/date.hpp"
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/path_check.hpp"
@@ -117,7 +118,8 @@ class Run {
     if (!derived) return;
     spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
     diag::Sink objections;
-    const std::string today = request_.date.empty() ? day_text(chosen_day({})) : request_.date;
+    const std::string today =
+        request_.date.empty() ? base::day_text(chosen_day({})) : request_.date;
     rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, today, sources(), arena(),
                 objections);
     if (!request_.despite_rules) {

@@ -43,10 +43,8 @@ void Concealed::add(std::string_view secret) {
   }
   if (secret.size() <= kMostPlain && is_plain(secret)) short_.emplace_back(secret);
   for (std::size_t at = 0; at + kWindow <= secret.size(); ++at) {
-    windows_.push_back(window_at(secret, at));
+    windows_.insert(window_at(secret, at));
   }
-  std::sort(windows_.begin(), windows_.end());
-  windows_.erase(std::unique(windows_.begin(), windows_.end()), windows_.end());
 }
 
 std::string Concealed::shown(std::string_view text) const {
@@ -58,7 +56,7 @@ std::string Concealed::shown(std::string_view text) const {
   std::size_t begin = 0;
   std::size_t reach = 0;
   for (std::size_t at = 0; !windows_.empty() && at + kWindow <= text.size(); ++at) {
-    if (!std::binary_search(windows_.begin(), windows_.end(), window_at(text, at))) continue;
+    if (!windows_.contains(window_at(text, at))) continue;
     if (at > reach) {
       hide_run(begin, reach);
       begin = at;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace gpuctl::diag {
@@ -19,7 +20,7 @@ class Concealed {
   std::string shown(std::string_view text) const;
 
  private:
-  std::vector<std::uint64_t> windows_;  // eight bytes each, sorted
+  std::unordered_set<std::uint64_t> windows_;  // eight bytes each
   std::vector<std::string> short_;
 };
 

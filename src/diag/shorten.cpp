@@ -1,26 +1,19 @@
 #include "diag/shorten.hpp"
 
+#include "base/text.hpp"
+
 namespace gpuctl::diag {
 
 namespace {
 
 constexpr std::size_t kMostSuffixBytes = 32;  // "... (123 bytes)"
 
-// The first `most` bytes, or up to three fewer so that no character is cut.
-std::string_view begin_of(std::string_view text, std::size_t most) {
-  const auto continues = [&](std::size_t at) {
-    return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
-  };
-  for (int i = 0; i < 3 && most != 0 && continues(most); ++i) --most;
-  return text.substr(0, most);
-}
-
 void append_cut(std::string& out, std::string_view text, std::size_t most) {
   if (text.size() <= most) {
     out += text;
     return;
   }
-  out += begin_of(text, most);
+  out += text.substr(0, base::character_limit(text, most));
   out += "... (" + std::to_string(text.size()) + " bytes)";
 }
 
@@ -42,7 +35,8 @@ std::string shorten(std::string_view text, std::size_t most) {
     quoted = !quoted;
   }
   if (whole && out.size() <= most + kMostSuffixBytes) return out;
-  return std::string(begin_of(out, most)) + "... (" + std::to_string(text.size()) + " bytes)";
+  return out.substr(0, base::character_limit(out, most)) + "... (" + std::to_string(text.size()) +
+         " bytes)";
 }
 
 }  // namespace gpuctl::diag

@@ -38,11 +38,6 @@ struct Checkout {
   fs::path place;
 };
 
-fs::path without_slash(const char* path) {
-  const fs::path given = path;
-  return given.has_filename() ? given : given.parent_path();
-}
-
 bool is_bare_setting(git_repository* repository) {
   Owned<git_config> config;
   if (git_repository_config(Receive(config), repository) != 0) return false;
@@ -52,7 +47,7 @@ bool is_bare_setting(git_repository* repository) {
 
 std::vector<Checkout> checkouts(git_repository* repository) {
   std::vector<Checkout> found;
-  const fs::path common = without_slash(git_repository_commondir(repository));
+  const fs::path common = common_directory_of(repository);
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(common / "worktrees", ignored)) {
     const fs::path place = fs::path(text_of(entry.path() / "gitdir")).parent_path();
@@ -132,7 +127,7 @@ std::string under_way(git_repository* repository) {
 }
 
 bool check_checkouts(git_repository* repository, const std::string& branch, diag::Sink& sink) {
-  const fs::path own = without_slash(git_repository_path(repository));
+  const fs::path own = git_directory_of(repository);
   const std::string head = "ref: " + std::string(kBranches) + branch;
   for (const Checkout& checkout : checkouts(repository)) {
     const bool is_own = checkout.git == own;

@@ -20,12 +20,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRetryPause = std::chrono::milliseconds(20);
 
-std::string directory_text(const char* path) {
-  std::string text = path;
-  while (text.size() > 1 && text.back() == '/') text.pop_back();
-  return text;
-}
-
 // One try under the branch's lock: gives libgit2's code, GIT_EMODIFIED when the branch is not at
 // `tip` (nullptr: absent) any more.
 int swap_once(git_repository* repository, const std::string& name, const git_oid* tip,
@@ -89,8 +83,7 @@ CommitStatus swap_branch(git_repository* repository, const CommitRequest& reques
     if (code == GIT_EMODIFIED) return CommitStatus::moved;
     if (code != GIT_ELOCKED || Clock::now() >= deadline) {
       if (code == GIT_ELOCKED) {
-        const std::string file =
-            directory_text(git_repository_commondir(repository)) + "/" + name + ".lock";
+        const std::string file = common_directory_of(repository) + "/" + name + ".lock";
         report_lock_file(file, sink);
       } else {
         report(code, kCannotWrite, "cannot move the branch `" + request.branch + "`", sink);
@@ -140,7 +133,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   if (!changes) return {};
 
   if (!check_links(repository, request.branch, sink)) return {};
-  const std::string common = directory_text(git_repository_commondir(repository));
+  const std::string common = common_directory_of(repository);
   auto lock = RepositoryLock::acquire(common, state_->lock_wait, sink);
   if (!lock) return {};
   if (!finish_checkout(sink) || !check_checkouts(repository, request.branch, sink)) return {};

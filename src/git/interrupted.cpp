@@ -76,8 +76,7 @@ std::optional<std::vector<FileUpdate>> updates_of(git_repository* repository,
 
 bool Repository::finish_interrupted(bool look_only, diag::Sink& sink) {
   const std::string directory = git_directory();
-  std::string common = git_repository_commondir(state_->handle.get());
-  while (common.size() > 1 && common.back() == '/') common.pop_back();
+  const std::string common = common_directory_of(state_->handle.get());
   if (!look_only) NewObjects::remove_left(common + "/objects");
   const std::optional<CheckoutRecord> record = CheckoutRecord::read(directory);
   if (!record && !IndexLock::is_left(directory) && !RepositoryLock::is_left(common)) return true;

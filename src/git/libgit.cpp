@@ -15,6 +15,11 @@ constexpr std::array<std::string_view, 6> kWriteRefusals = {
 
 constexpr std::size_t kMostCachedBytes = 16 * 1024 * 1024;
 
+std::string without_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 class Library {
  public:
   Library() {
@@ -122,6 +127,14 @@ std::string hex(const git_oid& id) {
   std::array<char, GIT_OID_HEXSZ> digits{};
   git_oid_fmt(digits.data(), &id);
   return {digits.data(), digits.size()};
+}
+
+std::string git_directory_of(git_repository* repository) {
+  return without_slashes(git_repository_path(repository));
+}
+
+std::string common_directory_of(git_repository* repository) {
+  return without_slashes(git_repository_commondir(repository));
 }
 
 }  // namespace gpuctl::git

@@ -66,4 +66,9 @@ void report_unread(git_repository* repository, int result, std::string message, 
 /// 40 lower-case hexadecimal digits.
 std::string hex(const git_oid& id);
 
+/// The git directory of the work tree, and the one that all work trees share; without a slash at
+/// the end.
+std::string git_directory_of(git_repository* repository);
+std::string common_directory_of(git_repository* repository);
+
 }  // namespace gpuctl::git

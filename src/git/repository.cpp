@@ -160,9 +160,7 @@ bool Repository::is_bare() const {
 }
 
 std::string Repository::git_directory() const {
-  std::string path = git_repository_path(state_->handle.get());
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
+  return git_directory_of(state_->handle.get());
 }
 
 void Repository::set_lock_wait(std::chrono::milliseconds wait) {
@@ -370,9 +368,7 @@ std::map<std::string, std::string> Repository::list(const std::string& commit,
 }
 
 std::optional<NewObjects> Repository::new_objects(diag::Sink& sink) const {
-  std::string common = git_repository_commondir(state_->handle.get());
-  while (common.size() > 1 && common.back() == '/') common.pop_back();
-  return NewObjects::start(common + "/objects", sink);
+  return NewObjects::start(common_directory_of(state_->handle.get()) + "/objects", sink);
 }
 
 std::string Repository::blob_id(std::string_view content) {

@@ -56,8 +56,7 @@ void name_all(const std::vector<std::pair<std::string, std::string>>& rows,
 
 std::optional<WorkTree> WorkTree::open(git_repository* repository, const std::string& mark,
                                        std::chrono::milliseconds wait, diag::Sink& sink) {
-  std::string git_directory = git_repository_path(repository);
-  while (git_directory.size() > 1 && git_directory.back() == '/') git_directory.pop_back();
+  const std::string git_directory = git_directory_of(repository);
   std::optional<IndexLock> lock = IndexLock::acquire(git_directory, wait, sink);
   if (!lock) return std::nullopt;
   std::string reason;

@@ -1,10 +1,9 @@
 #include "render/objects.hpp"
 
-#include <re2/re2.h>
-
 #include <array>
 #include <string>
 
+#include "base/text.hpp"
 #include "render/codes.hpp"
 #include "render/limits.hpp"
 #include "render/overrides.hpp"
@@ -31,13 +30,6 @@ const schema::Schema& any_object() {
 
 // Labels with dots between them, of which only the whole is limited in length (apimachinery,
 // IsDNS1123Subdomain).
-bool is_dns1123_subdomain(std::string_view name) {
-  constexpr std::size_t kMostNameBytes = 253;
-  static const re2::RE2 subdomain(
-      "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
-  return name.size() <= kMostNameBytes &&
-         re2::RE2::FullMatch(re2::StringPiece(name.data(), name.size()), subdomain);
-}
 
 class Check {
  public:
@@ -100,7 +92,7 @@ class Check {
     const bool free = free_names_.find(kind.group) != nullptr;
     if (faults.has_errors()) return false;
     const bool good = name.is_string() && !name.as_string().empty() &&
-                      (free || is_dns1123_subdomain(name.as_string()));
+                      (free || base::is_dns1123_subdomain(name.as_string()));
     if (good) return true;
     diag::Diagnostic& refused =
         refuse(document, name.origin(), name.is_null() ? "has no name" : "has no valid name")

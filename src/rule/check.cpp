@@ -92,7 +92,8 @@ class Checker {
     cel::Outcome outcome = cel::evaluate(*list.program, values_, arena_, looking(reads));
     for (const yaml::Origin read : reads) {
       if (!failed(read)) continue;
-      if (!outcome.ok() || !outcome.value.is_node() || !holds_place(outcome.value.node(), read)) {
+      if (!outcome.ok() || !outcome.value.is_node() ||
+          !holds_place(outcome.value.node(), read, false)) {
         return std::nullopt;
       }
     }
@@ -101,14 +102,15 @@ class Checker {
     return std::nullopt;
   }
 
-  static bool holds_place(const yaml::Node& node, yaml::Origin origin) {
-    if (node.origin() == origin) return true;
+  // True when a value of `node`, or with `scalar` one without values of its own, was written there.
+  static bool holds_place(const yaml::Node& node, yaml::Origin origin, bool scalar) {
+    if (node.origin() == origin && (!scalar || node.is_scalar())) return true;
+    const auto below = [&](const yaml::Node& value) { return holds_place(value, origin, scalar); };
     const auto items = node.items();
     const auto entries = node.entries();
-    return std::any_of(items.begin(), items.end(),
-                       [&](const yaml::Node& item) { return holds_place(item, origin); }) ||
+    return std::any_of(items.begin(), items.end(), below) ||
            std::any_of(entries.begin(), entries.end(),
-                       [&](const yaml::Entry& entry) { return holds_place(entry.value, origin); });
+                       [&](const yaml::Entry& entry) { return below(entry.value); });
   }
 
   bool failed(yaml::Origin origin) const {
@@ -246,20 +248,10 @@ class Checker {
       std::vector<yaml::Origin> reads;
       cel::evaluate(*expression->get().program, values_, arena_, &reads);
       for (const yaml::Origin read : reads) {
-        if (known(read) && !lent(read) && is_scalar_of(root(), read)) return read;
+        if (known(read) && !lent(read) && holds_place(root(), read, true)) return read;
       }
     }
     return diag::kNoOrigin;
-  }
-
-  static bool is_scalar_of(const yaml::Node& node, yaml::Origin origin) {
-    if (node.is_scalar()) return node.origin() == origin;
-    const auto items = node.items();
-    const auto entries = node.entries();
-    return std::any_of(items.begin(), items.end(),
-                       [&](const yaml::Node& item) { return is_scalar_of(item, origin); }) ||
-           std::any_of(entries.begin(), entries.end(),
-                       [&](const yaml::Entry& entry) { return is_scalar_of(entry.value, origin); });
   }
 
   // The nearest value with a place above an absent one, of an expression such as `document.a.b`.

@@ -100,15 +100,10 @@ const BuiltIn& built_in() {
 
 /// A key of labels: `name` or `dns.prefix/name`.
 bool is_qualified_name(std::string_view key) {
-  static const re2::RE2 prefix{re2::StringPiece(kSubdomain.data(), kSubdomain.size())};
   static const re2::RE2 part{"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"};
   std::string_view name = key;
   if (const std::size_t slash = key.find('/'); slash != std::string_view::npos) {
-    const std::string_view before = key.substr(0, slash);
-    if (before.size() > 253 ||
-        !re2::RE2::FullMatch(re2::StringPiece(before.data(), before.size()), prefix)) {
-      return false;
-    }
+    if (!base::is_dns1123_subdomain(key.substr(0, slash))) return false;
     name = key.substr(slash + 1);
   }
   return name.size() <= 63 && re2::RE2::FullMatch(re2::StringPiece(name.data(), name.size()), part);

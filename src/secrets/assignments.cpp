@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "secrets/decode.hpp"
 #include "secrets/words.hpp"
 
 namespace gpuctl::secrets {
@@ -112,17 +111,15 @@ bool is_secret_value(const Rules& rules, const NamedSecret& named, std::string_v
   while (value.starts_with(' ') || value.starts_with('\n')) value.remove_prefix(1);
   if (value.size() < kLeastValue || value.size() > kMostValue) return false;
   if (is_number(value) && (!named.any || value.size() < kLeastValue + 1)) return false;
-  if (rules.is_placeholder(value)) return false;
   // An address without a password in it; those with one are found as such.
   if (value.find("://") != std::string_view::npos) return false;
   if (named.decodes != nullptr) {
-    const std::optional<std::string> held = from_base64(value);
-    return held && is_readable(*held) && re2::RE2::PartialMatch(*held, named.decodes->get());
+    return !rules.is_placeholder(value) && decodes_to(value, *named.decodes);
   }
   const bool path = value.starts_with('/') || value.starts_with("./") || value.starts_with("~/");
   if (path && is_name(value)) return false;
-  if (named.any) return true;
-  return value.size() >= kLeastKey && !is_name(value);
+  if (!named.any && (value.size() < kLeastKey || is_name(value))) return false;
+  return !rules.is_placeholder(value);
 }
 
 }  // namespace gpuctl::secrets

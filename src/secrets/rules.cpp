@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "secrets/codes.hpp"
+#include "secrets/decode.hpp"
 
 namespace gpuctl::secrets {
 
@@ -61,6 +62,15 @@ const re2::RE2& LazyExpression::get() const {
   std::call_once(once_,
                  [&] { compiled_ = std::make_unique<re2::RE2>(piece(text_), re2::RE2::Quiet); });
   return *compiled_;
+}
+
+bool LazyExpression::is_in(std::string_view text) const {
+  return re2::RE2::PartialMatch(piece(text), get());
+}
+
+bool decodes_to(std::string_view encoded, const LazyExpression& expression) {
+  const std::optional<std::string> held = from_base64(encoded);
+  return held && is_readable(*held) && expression.is_in(*held);
 }
 
 Rules::Rules(std::span<const yaml::Node> specs, bool thorough, diag::Sink& sink) {
@@ -196,15 +206,13 @@ const NamedSecret* Rules::named(std::string_view identifier) const {
 }
 
 bool Rules::is_placeholder(std::string_view value) const {
-  return std::any_of(placeholders_.begin(), placeholders_.end(), [&](const auto& expression) {
-    return re2::RE2::PartialMatch(piece(value), expression->get());
-  });
+  return std::any_of(placeholders_.begin(), placeholders_.end(),
+                     [&](const auto& expression) { return expression->is_in(value); });
 }
 
 bool Rules::is_harmless(std::string_view word) const {
-  return std::any_of(harmless_.begin(), harmless_.end(), [&](const auto& expression) {
-    return re2::RE2::PartialMatch(piece(word), expression->get());
-  });
+  return std::any_of(harmless_.begin(), harmless_.end(),
+                     [&](const auto& expression) { return expression->is_in(word); });
 }
 
 }  // namespace gpuctl::secrets

@@ -23,12 +23,16 @@ class LazyExpression {
  public:
   explicit LazyExpression(std::string_view text) : text_(text) {}
   const re2::RE2& get() const;
+  bool is_in(std::string_view text) const;
 
  private:
   std::string_view text_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<re2::RE2> compiled_;
 };
+
+/// True when `encoded` is base64 of a readable text that `expression` is in.
+bool decodes_to(std::string_view encoded, const LazyExpression& expression);
 
 /// A kind of credential that shows by its form.
 struct Pattern {

@@ -193,9 +193,7 @@ class TextSearch {
     if (pattern.least_entropy > 0 && entropy(secret) < pattern.least_entropy) return false;
     if (pattern.random && !is_random(secret)) return false;
     if (pattern.least_word != 0 && is_public(secret)) return false;
-    if (pattern.decodes == nullptr) return true;
-    const std::optional<std::string> held = from_base64(secret);
-    return held && is_readable(*held) && re2::RE2::PartialMatch(*held, pattern.decodes->get());
+    return pattern.decodes == nullptr || decodes_to(secret, *pattern.decodes);
   }
 
   // `word` is a part of the text; what stands before it says what it is.

@@ -48,9 +48,6 @@ class Search {
   /// Hits in a text, in no order; they may overlap.
   std::vector<Hit> text(std::string_view text, Form form = Form::prose) const;
 
-  /// What a value of this name says; `name` may be empty.
-  std::vector<Hit> value(std::string_view name, std::string_view value) const;
-
   /// All findings in a tree, at most one a value and one a key. `root` begins the paths.
   std::vector<Finding> tree(const yaml::Node& root, const std::string& path) const;
 

@@ -243,7 +243,7 @@ void TreeBuilder::OnMapEnd() {
   for (std::size_t i = frame.first; i + 1 < values_.size(); i += 2) {
     entries_.push_back({values_[i], values_[i + 1]});
   }
-  merge_entries();
+  if (limits_.kubectl_scalars) merge_entries();
   const std::vector<Entry>& entries = remove_duplicates() ? unique_ : entries_;
   finish(frame, arena_.map(entries, span(frame.begin, frame.end)));
 }

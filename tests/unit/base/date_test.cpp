@@ -20,10 +20,17 @@ TEST(Date, IsADayOfTheCalendar) {
 }
 
 TEST(Date, AMonthEndsWithItsLastDay) {
-  EXPECT_EQ(parse_month("2026-08"), parse_date("2026-08-31"));
-  EXPECT_EQ(parse_month("2028-02"), parse_date("2028-02-29"));
-  for (const char* none : {"", "2026-13", "2026-8", "2026-08-31"}) {
-    EXPECT_FALSE(parse_month(none)) << none;
+  EXPECT_EQ(parse_day("2026-08"), parse_date("2026-08-31"));
+  EXPECT_EQ(parse_day("2028-02"), parse_date("2028-02-29"));
+  for (const char* none : {"", "2026-13", "2026-8", "2026-02-30"}) {
+    EXPECT_FALSE(parse_day(none)) << none;
+  }
+  EXPECT_EQ(parse_day("2026-08-30"), parse_date("2026-08-30"));
+}
+
+TEST(Date, IsWrittenAsItIsRead) {
+  for (const char* day : {"0001-01-01", "1970-01-01", "2024-02-29", "9999-12-31"}) {
+    EXPECT_EQ(day_text(*parse_date(day)), day);
   }
 }
 
