@@ -171,6 +171,10 @@ bool is_dns1123_subdomain(std::string_view text) {
   return std::all_of(parts.begin(), parts.end(), is_dns1123_part);
 }
 
+std::string counted(std::size_t number, const std::string& noun) {
+  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
 std::size_t character_limit(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text.size();
   // No character has more than three bytes after its first.

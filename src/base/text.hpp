@@ -47,6 +47,9 @@ bool is_dns1123_label(std::string_view text);
 /// True for a name such as most objects have: labels of any length between dots, 253 bytes in all.
 bool is_dns1123_subdomain(std::string_view text);
 
+/// "1 document", "2 documents".
+std::string counted(std::size_t number, const std::string& noun);
+
 /// The length of the longest beginning of `text` that has at most `most` bytes and cuts no UTF-8
 /// character.
 std::size_t character_limit(std::string_view text, std::size_t most);

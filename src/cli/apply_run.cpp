@@ -25,7 +25,7 @@ struct Planned {
   std::vector<plan::Change> changes;
   std::vector<git::Change> writes;
   diag::Sink findings;
-  Inputs inputs;
+  pipeline::Inputs inputs;
   std::vector<std::string> choices;     // paths of all
   std::vector<std::string> exceptions;  // from the search for secrets
   std::string moved;                    // a line for each choice that is another one now
@@ -230,8 +230,8 @@ class Apply {
 
   void plan_cluster(Result& result, const std::string& start, std::mutex& one_at_a_time,
                     std::optional<git::NewObjects>& objects, Planned& planned) {
-    planned.cluster = result.blueprint->stage + "/" + result.blueprint->name;
-    const std::string& directory = result.files.directory;
+    planned.cluster = result.opened->blueprint.stage + "/" + result.opened->blueprint.name;
+    const std::string& directory = result.output->files.directory;
     const std::string prefix = directory + "/";
     std::map<std::string, std::string> blobs;
     if (!start.empty()) {
@@ -249,25 +249,25 @@ class Apply {
       return target_->repository()->read(start, prefix + path, planned.findings);
     };
     planned.changes =
-        plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
-                      result.rendered.withheld, {options_.take_over}, planned.findings);
-    plan::warn_removals(planned.changes, directory, present, *result.blueprint->platform,
+        plan::compare(result.output->files, result.loaded->lock(), present,
+                      result.rendered().withheld, {options_.take_over}, planned.findings);
+    plan::warn_removals(planned.changes, directory, present, *result.opened->blueprint.platform,
                         planned.findings);
     result.leave_out_ignored(planned.findings);
     if (planned.findings.has_errors()) return;
     planned.inputs = result.inputs;
-    planned.exceptions = result.exceptions;
+    planned.exceptions = result.loaded->guard.used();
     describe_choices(result, planned);
     if (objects && blobs.empty()) {
       planned.writes.push_back({.path = directory,
-                                .stored = objects->add_directory(result.files.files),
+                                .stored = objects->add_directory(result.output->files.files),
                                 .directory = true});
       return;
     }
     for (const plan::Change& change : planned.changes) {
       git::Change write{.path = prefix + change.path};
       if (change.kind != plan::Change::Kind::remove) {
-        std::string& content = result.files.files.at(change.path);
+        std::string& content = result.output->files.files.at(change.path);
         if (objects) {
           write.stored = objects->add_blob(content);
         } else {
@@ -280,9 +280,10 @@ class Apply {
 
   static void describe_choices(const Result& result, Planned& planned) {
     yaml::Arena arena;
-    const yaml::Node before =
-        result.old_lock ? plan::kept_choices(*result.old_lock, arena) : yaml::Node();
-    for (const derive::Choice& choice : result.choices) {
+    const yaml::Node before = result.loaded->old_lock
+                                  ? plan::kept_choices(*result.loaded->old_lock, arena)
+                                  : yaml::Node();
+    for (const derive::Choice& choice : result.derived->choices) {
       planned.choices.push_back(choice.path);
       const yaml::Node* old = before.find(choice.path);
       if (old == nullptr || yaml::equal(*old, choice.value)) continue;
@@ -430,7 +431,6 @@ int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   if (knowledge == nullptr) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
-  request->commits = true;
   return Apply(options, global, *knowledge, report).run(*request);
 }
 

@@ -12,10 +12,11 @@
 
 namespace gpuctl::cli {
 
-Shown prepare_withheld(const Result& result, const Report& report, std::vector<Ignored>& ignored) {
+Shown prepare_withheld(const Result& result, const Report& report,
+                       std::vector<pipeline::Ignored>& ignored) {
   // fact -> (how to get it, documents by template)
   std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
-  for (const render::Withheld& item : result.rendered.withheld) {
+  for (const render::Withheld& item : result.rendered().withheld) {
     auto& entry = facts[item.fact];
     entry.first = item.obtain;
     ++entry.second[item.template_name];
@@ -29,7 +30,7 @@ Shown prepare_withheld(const Result& result, const Report& report, std::vector<I
       names += (names.empty() ? "" : ", ") + std::to_string(number) + " of " + name;
     }
     diag::Diagnostic& note =
-        sink.note(render::kWithheld, result.blueprint->metadata.get("name").origin(),
+        sink.note(render::kWithheld, result.opened->blueprint.metadata.get("name").origin(),
                   counted(documents, "document") + (documents == 1 ? " waits" : " wait") +
                       " for the fact `" + fact + "`")
             .label("not written for this cluster yet")
@@ -39,7 +40,9 @@ Shown prepare_withheld(const Result& result, const Report& report, std::vector<I
         "then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
         "give `--facts FILE`");
   }
-  if (result.blueprint) leave_out_ignored(result.blueprint->spec.get("ignore"), sink, ignored);
+  if (result.opened) {
+    pipeline::leave_out_ignored(result.opened->blueprint.spec.get("ignore"), sink, ignored);
+  }
   return report.prepare(sink, *result.sources);
 }
 
@@ -71,9 +74,9 @@ class Batch {
 
  private:
   void first_run(std::size_t index) {
-    Result result = run(files_[index], request_, knowledge_);
+    Result result = pipeline::run(files_[index], request_, knowledge_);
     bool alone = true;
-    if (result.blueprint) {
+    if (result.opened) {
       const std::lock_guard<std::mutex> guard(one_at_a_time_);
       std::vector<std::size_t>& same = by_cluster_[cluster_of(result)];
       same.push_back(index);
@@ -83,15 +86,15 @@ class Batch {
   }
 
   static std::string cluster_of(const Result& result) {
-    return result.blueprint->stage + "/" + result.blueprint->name;
+    return result.opened->blueprint.stage + "/" + result.opened->blueprint.name;
   }
 
   void finish(std::size_t index, Result& result) {
     Finished& out = finished_[index];
     out.blueprint_file = result.blueprint_file;
-    if (result.blueprint) out.cluster = cluster_of(result);
+    if (result.opened) out.cluster = cluster_of(result);
     out.foreign = result.foreign.has_value();
-    out.documents = result.foreign.value_or(result.rendered.documents.size());
+    out.documents = result.foreign.value_or(result.rendered().documents.size());
     out.findings = report_.prepare(result.sink, *result.sources);
     out.withheld = prepare_withheld(result, report_, result.ignored);
     consume_(index, result);
@@ -118,11 +121,11 @@ class Batch {
         const bool dealt_with = finished_[index].blueprint_file == files_[index];
         const bool shares = shares_facts(indexes.front());
         if (index == indexes.front() && dealt_with && !shares) continue;
-        Result result = run(files_[index], request_, knowledge_);
-        if (shares && result.blueprint) report_shared_facts(result);
-        if (index != indexes.front() && result.blueprint) {
+        Result result = pipeline::run(files_[index], request_, knowledge_);
+        if (shares && result.opened) report_shared_facts(result);
+        if (index != indexes.front() && result.opened) {
           result.sink
-              .error(kSameCluster, result.blueprint->metadata.get("name").origin(),
+              .error(kSameCluster, result.opened->blueprint.metadata.get("name").origin(),
                      "a second blueprint for the cluster `" + cluster + "`")
               .note("the first is `" + first + "`")
               .suggest("give one of them another `metadata.name` or `spec.stage`");
@@ -140,13 +143,13 @@ class Batch {
         });
     if (by_name) return;
     result.sink
-        .error(kSharedFacts, result.blueprint->metadata.get("name").origin(),
+        .error(kSharedFacts, result.opened->blueprint.metadata.get("name").origin(),
                "`--facts` names the facts of one cluster, and this is another one")
         .label("the second cluster of this run")
         .suggest(
             "leave `--facts` out and write the facts of each cluster into a file beside its "
             "blueprint (`" +
-            facts_beside("NAME.yaml") + "`); or run gpuctl once for each cluster");
+            pipeline::facts_beside("NAME.yaml") + "`); or run gpuctl once for each cluster");
   }
 
   const std::vector<std::string>& files_;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
-#include "cli/pipeline.hpp"
+#include "pipeline/run.hpp"
 
 namespace gpuctl::cli {
 
@@ -39,7 +39,8 @@ std::vector<Finished> run_all(const std::vector<std::string>& blueprint_files,
 
 /// Which documents of a run wait for facts, and how to get these (notes GPU0604). What the
 /// blueprint ignores of that is counted in `ignored`.
-Shown prepare_withheld(const Result& result, const Report& report, std::vector<Ignored>& ignored);
+Shown prepare_withheld(const Result& result, const Report& report,
+                       std::vector<pipeline::Ignored>& ignored);
 
 /// Shows what the runs found, then what is withheld; true when the command may go on (no errors; no
 /// warnings if strict).

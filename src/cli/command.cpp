@@ -19,10 +19,6 @@
 
 namespace gpuctl::cli {
 
-std::string counted(std::size_t number, const std::string& noun) {
-  return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
-}
-
 Report::Report(const GlobalOptions& options) : json_(options.format == "json") {
   const char* no_color = std::getenv("NO_COLOR");
   const bool allowed = no_color == nullptr || *no_color == '\0';
@@ -87,7 +83,7 @@ Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
   static std::once_flag once;
   std::call_once(once, [] { base::expect_heap(kHeapOfOneCluster); });
   static const std::unique_ptr<Knowledge> knowledge =
-      std::make_unique<Knowledge>(options.providers, options.templates, sink);
+      std::make_unique<Knowledge>(built_in_image(), options.providers, options.templates, sink);
   return *knowledge;
 }
 
@@ -109,13 +105,6 @@ bool print(std::string_view text, const GlobalOptions& options) {
     Report(options).show(sink, diag::Sources());
   }
   return false;
-}
-
-std::string shown(std::string_view name) {
-  std::string out;
-  diag::append_visible(out, name);
-  std::replace(out.begin(), out.end(), '\n', ' ');
-  return out;
 }
 
 void BlueprintOptions::add_to(CLI::App& command) {
@@ -161,7 +150,7 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
   }
   if (!directories.empty()) {
     diag::Sink sink;
-    request.crds = std::make_shared<SharedCrds>(std::move(directories), sink);
+    request.crds = std::make_shared<pipeline::SharedCrds>(std::move(directories), sink);
     report.show(sink, diag::Sources());
     if (sink.has_errors()) return std::nullopt;
   }

@@ -6,10 +6,23 @@
 #include <string>
 #include <vector>
 
-#include "cli/pipeline.hpp"
+#include "base/text.hpp"
+#include "diag/character.hpp"
 #include "diag/diagnostic.hpp"
+#include "pipeline/codes.hpp"
+#include "pipeline/run.hpp"
 
 namespace gpuctl::cli {
+
+using base::counted;
+using diag::shown;
+using pipeline::Knowledge;
+using pipeline::kUnreadable;
+using pipeline::Request;
+using pipeline::Result;
+
+/// The image that was linked into the program.
+const catalog::Image& built_in_image();
 
 /// Exit codes, documented in the README.
 enum ExitCode : int { kOk = 0, kFindings = 1, kUsageError = 64 };
@@ -66,12 +79,6 @@ Knowledge* open_knowledge(const GlobalOptions& options, Report& report);
 /// Prints to standard output; false when that fails (GPU0003, except that a reader who has gone
 /// away is no finding).
 bool print(std::string_view text, const GlobalOptions& options);
-
-/// "1 document", "2 documents".
-std::string counted(std::size_t number, const std::string& noun);
-
-/// A name of the user's as a message may hold it: in one line, and unable to steer a terminal.
-std::string shown(std::string_view name);
 
 /// The inputs that several commands take.
 struct BlueprintOptions {

@@ -220,14 +220,15 @@ int run_explain_origin(const OriginQuestion& question, const GlobalOptions& glob
     report.show(found, diag::Sources());
     return kFindings;
   }
-  const render::Document* document = find_document(result.rendered, question.object, found);
+  const render::Document* document = find_document(result.rendered(), question.object, found);
   const yaml::Node* node =
       document == nullptr ? nullptr : find_node(*document, question.path, found);
   if (node == nullptr) {
     report.show(found, diag::Sources());
     return kFindings;
   }
-  const render::Link link = render::trace(*result.provenance, node->origin(), *result.sources);
+  const render::Link link =
+      render::trace(*result.manifests->provenance, node->origin(), *result.sources);
   Chain chain(*result.sources);
   if (global.format == "json") {
     yaml::MapBuilder out;

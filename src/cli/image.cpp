@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <stdexcept>
 
-#include "cli/knowledge.hpp"
+#include "cli/command.hpp"
 
 extern "C" {
 extern const char gpuctl_image_begin[];  // NOLINT: linker symbols

@@ -111,7 +111,7 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
         .expect("a licence token: one line of text");
   } else {
     const yaml::Node written = document::token_document(kKind, token, now, arena);
-    const Compiled* platform =
+    const pipeline::Compiled* platform =
         knowledge->platform(knowledge->platform_for(written), diag::kNoOrigin, sink);
     if (platform != nullptr) {
       document::Context context;

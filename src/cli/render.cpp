@@ -147,14 +147,14 @@ class Rendering {
  private:
   static std::string documents_of(const Result& result) {
     std::string out;
-    for (const auto& [path, content] : result.files.files) {
-      out += "---\n# " + result.files.directory + "/" + path + "\n" + content;
+    for (const auto& [path, content] : result.output->files.files) {
+      out += "---\n# " + result.output->files.directory + "/" + path + "\n" + content;
     }
     return out;
   }
 
   void stage(Result& result, Work& work) {
-    const std::string& directory = result.files.directory;
+    const std::string& directory = result.output->files.directory;
     const bool absent = existing_->is_absent(directory);
     plan::Present present;
     present.read = [&](const std::string& path) -> std::optional<std::string> {
@@ -165,11 +165,12 @@ class Rendering {
       return present.read(path) == content;
     };
     std::vector<plan::Change> changes =
-        plan::compare(result.files, result.old_lock ? &*result.old_lock : nullptr, present,
-                      result.rendered.withheld, {options_.take_over}, work.findings);
-    plan::warn_removals(changes, directory, present, *result.blueprint->platform, work.findings);
+        plan::compare(result.output->files, result.loaded->lock(), present,
+                      result.rendered().withheld, {options_.take_over}, work.findings);
+    plan::warn_removals(changes, directory, present, *result.opened->blueprint.platform,
+                        work.findings);
     result.leave_out_ignored(work.findings);
-    work.written = result.blueprint->stage + "/" + result.blueprint->name + ": " +
+    work.written = result.opened->blueprint.stage + "/" + result.opened->blueprint.name + ": " +
                    plan::summary(changes) + " below " + shown(options_.output) + "/" + directory;
     if (existing_->blocked()) failed_ = true;
     if (failed_ || work.findings.has_errors()) return;
@@ -181,7 +182,7 @@ class Rendering {
     base::OutputTree& tree = *targets_.output;
     auto place = [&] {
       const std::lock_guard<std::mutex> guard(existing_->mutex());
-      return tree.reserve(result.files.directory, result.files.files.size());
+      return tree.reserve(result.output->files.directory, result.output->files.files.size());
     }();
     if (auto* error = std::get_if<base::FileError>(&place)) {
       fail(std::move(*error));
@@ -189,9 +190,9 @@ class Rendering {
     }
     const auto& reserved = std::get<std::optional<base::OutputTree::Reserved>>(place);
     if (!reserved) return false;
-    if (auto error =
-            base::write_directory(reserved->parent.get(), reserved->name, result.files.files)) {
-      error->path = result.files.directory + (error->path.empty() ? "" : "/") + error->path;
+    if (auto error = base::write_directory(reserved->parent.get(), reserved->name,
+                                           result.output->files.files)) {
+      error->path = result.output->files.directory + (error->path.empty() ? "" : "/") + error->path;
       fail(std::move(*error));
     }
     return true;
@@ -205,17 +206,17 @@ class Rendering {
       return change.path != plan::kLockFile;
     });
     for (const plan::Change& change : changes) {
-      const std::string path = result.files.directory + "/" + change.path;
+      const std::string path = result.output->files.directory + "/" + change.path;
       auto error = change.kind == plan::Change::Kind::remove
                        ? targets_.output->stage_removal(path)
-                       : targets_.output->stage(path, result.files.files.at(change.path));
+                       : targets_.output->stage(path, result.output->files.files.at(change.path));
       if (error) return fail(std::move(*error));
     }
   }
 
   void stage_secrets(const Result& result, Work& work) {
     const std::lock_guard<std::mutex> guard(secrets_);
-    for (const SecretFile& file : result.secret_files) {
+    for (const pipeline::SecretFile& file : result.output->secret_files) {
       if (auto error = targets_.install->stage(file.path, file.content)) {
         return fail(std::move(*error));
       }

@@ -12,7 +12,7 @@
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "cli/version.hpp"
+#include "pipeline/version.hpp"
 
 namespace gpuctl::cli {
 
@@ -52,7 +52,7 @@ std::string identity_of(const Knowledge& knowledge, const std::string& options) 
   // A program in development changes without its version.
   struct stat program {};
   ::stat("/proc/self/exe", &program);
-  return base::sha256_hex(std::string(kVersion) + "\n" + knowledge.digest() + "\n" +
+  return base::sha256_hex(std::string(pipeline::kVersion) + "\n" + knowledge.digest() + "\n" +
                           std::to_string(program.st_size) + " " +
                           std::to_string(program.st_mtim.tv_sec) + "." +
                           std::to_string(program.st_mtim.tv_nsec) + "\n" + options);
@@ -86,9 +86,9 @@ Unchanged::Unchanged(std::string git_directory, const std::string& identity)
 std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_file,
                                                 const std::string& facts_file) const {
   if (rows_.empty()) return std::nullopt;
-  Inputs inputs;
+  pipeline::Inputs inputs;
   const auto read = [](const std::string& path) {
-    return digest_of(base::read_file(path, kMostInputBytes));
+    return digest_of(base::read_file(path, pipeline::kMostInputBytes));
   };
   std::optional<std::string> blueprint = read(blueprint_file);
   if (!blueprint) return std::nullopt;
@@ -102,15 +102,15 @@ std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_fil
     if (!facts) return std::nullopt;
     inputs.facts = *facts;
   } else {
-    const std::string beside = facts_beside(blueprint_file);
-    auto content = base::read_file(beside, kMostInputBytes);
+    const std::string beside = pipeline::facts_beside(blueprint_file);
+    auto content = base::read_file(beside, pipeline::kMostInputBytes);
     const auto* error = std::get_if<base::FileError>(&content);
     if (error != nullptr && error->code != ENOENT) return std::nullopt;
     if (error == nullptr) inputs.facts_beside = *digest_of(std::move(content));
   }
   for (const std::string& path : row.extra) {
-    const auto extra =
-        digest_of(base::read_file_beneath(directory_of(blueprint_file), path, kMostInputBytes));
+    const auto extra = digest_of(base::read_file_beneath(pipeline::directory_of(blueprint_file),
+                                                         path, pipeline::kMostInputBytes));
     if (!extra) return std::nullopt;
     inputs.extra.emplace_back(path, *extra);
   }
@@ -123,8 +123,8 @@ std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_fil
   return known;
 }
 
-void Unchanged::record(const Inputs& inputs, const std::string& directory, const std::string& tree,
-                       const Finished& finished) {
+void Unchanged::record(const pipeline::Inputs& inputs, const std::string& directory,
+                       const std::string& tree, const Finished& finished) {
   if (!storable(finished.findings.text) || !storable(finished.withheld.text)) return;
   Row row;
   row.blueprint = inputs.blueprint;

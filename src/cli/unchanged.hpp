@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cli/batch.hpp"
-#include "cli/pipeline.hpp"
+#include "pipeline/run.hpp"
 
 namespace gpuctl::cli {
 
@@ -30,7 +30,7 @@ class Unchanged {
   std::optional<Known> find(const std::string& blueprint_file, const std::string& facts_file) const;
 
   /// `finished` is of a run without errors.
-  void record(const Inputs& inputs, const std::string& directory, const std::string& tree,
+  void record(const pipeline::Inputs& inputs, const std::string& directory, const std::string& tree,
               const Finished& finished);
   /// Writes the record when it changed. A failure costs the next run some time, and nothing else.
   void save() const;

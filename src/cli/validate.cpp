@@ -20,6 +20,17 @@ std::string describe(const std::vector<derive::Choice>& choices) {
   return out;
 }
 
+// A line for each entry: what it left out, and why.
+std::string describe(const std::vector<pipeline::Ignored>& ignored) {
+  std::string out;
+  for (const pipeline::Ignored& one : ignored) {
+    out += "  ignored " + one.code + ", " +
+           (one.findings == 0 ? "nothing found" : counted(one.findings, "finding")) + ": " +
+           shown(one.reason) + "\n";
+  }
+  return out;
+}
+
 std::string describe(const std::optional<schema::RuleCounts>& rules) {
   if (!rules) return {};
   return "  rules of published CRDs: " + std::to_string(rules->evaluated) + " checked, " +
@@ -42,9 +53,13 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   std::vector<std::string> choices(options.blueprints.size());
   const Consume consume = [&](std::size_t index, Result& result) {
     if (!global.verbose) return;
-    choices[index] = result.sources->shown(describe(result.choices) + describe(result.shown) +
-                                           describe(result.ignored) + describe(result.crd_rules));
-    for (const std::string& exception : result.exceptions) {
+    const derive::Derived none;
+    const derive::Derived& derived = result.derived ? *result.derived : none;
+    choices[index] = result.sources->shown(
+        describe(derived.choices) + describe(derived.shown) + describe(result.ignored) +
+        describe(result.manifests ? result.manifests->crd_rules : std::nullopt));
+    if (!result.output) return;
+    for (const std::string& exception : result.loaded->guard.used()) {
       choices[index] += "  not a secret: " + shown(exception) + "\n";
     }
   };

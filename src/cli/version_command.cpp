@@ -1,5 +1,5 @@
 #include "cli/command.hpp"
-#include "cli/version.hpp"
+#include "pipeline/version.hpp"
 
 namespace gpuctl::cli {
 
@@ -12,7 +12,8 @@ void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code) {
     Knowledge* knowledge = open_knowledge(global, report);
     if (knowledge == nullptr) return;
     const std::string digest = knowledge->library().digest();
-    const std::string text = "gpuctl " + std::string(kVersion) + "\ncatalogue " + digest + "\n";
+    const std::string text =
+        "gpuctl " + std::string(pipeline::kVersion) + "\ncatalogue " + digest + "\n";
     if (print(text, global)) exit_code = kOk;
   });
 }

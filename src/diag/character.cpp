@@ -118,4 +118,11 @@ void append_visible(std::string& out, std::string_view text) {
   }
 }
 
+std::string shown(std::string_view name) {
+  std::string out;
+  append_visible(out, name);
+  std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
+}
+
 }  // namespace gpuctl::diag

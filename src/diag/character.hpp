@@ -31,4 +31,7 @@ std::string code_point_name(char32_t c);
 /// characters and bad bytes become U+FFFD, tabs a space. Line feeds stay.
 void append_visible(std::string& out, std::string_view text);
 
+/// A name of the user's as a message may hold it: visible as above, and in one line.
+std::string shown(std::string_view name);
+
 }  // namespace gpuctl::diag

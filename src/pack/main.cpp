@@ -7,19 +7,13 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "catalog/image.hpp"
-#include "catalog/library.hpp"
-#include "catalog/platform.hpp"
 #include "catalog/secret_rules.hpp"
-#include "derive/derive.hpp"
 #include "diag/print.hpp"
-#include "document/document.hpp"
-#include "imports/mapping.hpp"
-#include "render/template.hpp"
-#include "rule/rule.hpp"
+#include "pipeline/compile.hpp"
 #include "secrets/rules.hpp"
-#include "versions/versions.hpp"
 #include "yaml/read.hpp"
 
 namespace {
@@ -67,25 +61,14 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
   diag::Sink sink;
   catalog::Library library(nullptr, std::move(knowledge), sink);
   for (const std::string& name : catalog::platforms(library)) {
-    const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
-    if (platform == nullptr) continue;
-    constexpr bool kThorough = true;
     const auto store = std::make_shared<cel::Store>();
-    const auto environment = derive::base_environment(*platform, store);
-    derive::compile(*platform, environment, kThorough, library.sources(), sink);
-    const auto rules = rule::compile(*platform, environment, kThorough, library.sources(), sink);
-    if (rules != nullptr) {
-      versions::compile(*platform, environment, rules, kThorough, library.sources(), sink);
-    }
-    render::compile(*platform, environment, library, kThorough, sink);
-    imports::Mapping::compile(*platform, library, kThorough, sink);
-    programs[name] = store->packed();
-    std::map<std::string, std::shared_ptr<cel::Store>> stores;
-    const document::StoreOf store_of = [&](const std::string& kind) {
-      return stores[kind] = std::make_shared<cel::Store>();
+    std::map<std::string, std::shared_ptr<cel::Store>> of_kinds;
+    const auto store_of = [&](const std::string& kind) {
+      return of_kinds[kind] = std::make_shared<cel::Store>();
     };
-    document::Kinds::compile(platform, store_of, kThorough, library.sources(), sink);
-    for (const auto& [kind, compiled] : stores) programs[name + "/" + kind] = compiled->packed();
+    if (!pipeline::compile_platform(library, name, {store, store_of}, true, sink)) continue;
+    programs[name] = store->packed();
+    for (const auto& [kind, compiled] : of_kinds) programs[name + "/" + kind] = compiled->packed();
   }
   const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library, sink);
   const secrets::Rules compiled(secret_rules, true, sink);

@@ -3,10 +3,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/import_draft.hpp"
-#include "cli/pipeline.hpp"
+#include "cli/command.hpp"
 #include "diag/print.hpp"
 #include "document/release.hpp"
+#include "importer/draft.hpp"
+#include "pipeline/run.hpp"
 #include "yaml/read.hpp"
 
 namespace {
@@ -22,16 +23,16 @@ void show(const diag::Sink& sink, const diag::Sources& sources) {
 }
 
 // Every object has a fate, and what is lost is told.
-void check(const cli::Draft& draft, std::size_t objects) {
+void check(const importer::Draft& draft, std::size_t objects) {
   if (draft.fates.size() != objects || draft.files.empty()) std::abort();
   for (std::size_t i = 0; i < objects; ++i) {
     bool told = false;
-    for (const cli::Loss& loss : draft.losses) told = told || loss.object == i;
-    if (told != (draft.fates[i] == cli::Fate::lost)) std::abort();
+    for (const importer::Loss& loss : draft.losses) told = told || loss.object == i;
+    if (told != (draft.fates[i] == importer::Fate::lost)) std::abort();
   }
 }
 
-void import(const std::string& text, cli::Knowledge& knowledge) {
+void import(const std::string& text, pipeline::Knowledge& knowledge) {
   diag::Sources sources(&knowledge.library().sources());
   yaml::Arena arena;
   diag::Sink sink;
@@ -44,7 +45,7 @@ void import(const std::string& text, cli::Knowledge& knowledge) {
   for (const yaml::Node& document : *documents) {
     if (name.empty()) name = knowledge.platform_for(document);
   }
-  const cli::Compiled* platform =
+  const pipeline::Compiled* platform =
       name.empty() ? nullptr : knowledge.platform(name, diag::kNoOrigin, sink);
   if (platform == nullptr) return;
   const auto mapping =
@@ -58,8 +59,8 @@ void import(const std::string& text, cli::Knowledge& knowledge) {
   if (platform->platform->releases) {
     releases = {document::releases_of(*platform->platform).back()};
   }
-  const cli::Draft draft =
-      cli::make_draft({objects, *platform, *mapping, knowledge, sources, arena, "out/", releases});
+  const importer::Draft draft = importer::make_draft(
+      {objects, *platform, *mapping, knowledge, sources, arena, "out/", "2025-12-01", releases});
   check(draft, objects.size());
   show(draft.trial.sink, *draft.trial.sources);
 }
@@ -68,12 +69,12 @@ void import(const std::string& text, cli::Knowledge& knowledge) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static diag::Sink findings;
-  static cli::Knowledge knowledge("", "", findings);
+  static pipeline::Knowledge knowledge(cli::built_in_image(), "", "", findings);
   const std::string text(reinterpret_cast<const char*>(data), size);
-  cli::Request request;
+  pipeline::Request request{.date = "2025-12-01"};
   request.foreign = true;
   request.given["input.yaml"] = text;
-  const cli::Result result = cli::run("input.yaml", request, knowledge);
+  const pipeline::Result result = pipeline::run("input.yaml", request, knowledge);
   show(result.sink, *result.sources);
   import(text, knowledge);
   return 0;

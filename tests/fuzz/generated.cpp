@@ -14,8 +14,9 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "cli/pipeline.hpp"
+#include "cli/command.hpp"
 #include "diag/print.hpp"
+#include "pipeline/run.hpp"
 #include "schema/schema.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/path.hpp"
@@ -252,7 +253,9 @@ std::string read(const std::filesystem::path& path) {
 // The knowledge, the kinds of documents and the blueprints that users start from.
 class World {
  public:
-  World() : knowledge("", "", findings_), sources(&knowledge.library().sources()) {
+  World()
+      : knowledge(cli::built_in_image(), "", "", findings_),
+        sources(&knowledge.library().sources()) {
     const std::filesystem::path root = GPUCTL_SOURCE_DIR;
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(root / "blueprints")) {
@@ -261,7 +264,7 @@ class World {
     std::sort(files.begin(), files.end());
     for (const auto& file : files) add_blueprint(file);
     for (const std::string& name : knowledge.names()) {
-      const cli::Compiled* compiled = knowledge.platform(name, diag::kNoOrigin, findings_);
+      const pipeline::Compiled* compiled = knowledge.platform(name, diag::kNoOrigin, findings_);
       if (compiled == nullptr) std::abort();
       platforms.push_back(compiled);
     }
@@ -269,10 +272,10 @@ class World {
 
   struct Blueprint {
     Node tree;
-    const cli::Compiled* compiled = nullptr;
+    const pipeline::Compiled* compiled = nullptr;
   };
   std::vector<Blueprint> blueprints;
-  std::vector<const cli::Compiled*> platforms;
+  std::vector<const pipeline::Compiled*> platforms;
   Samples samples;
 
  private:
@@ -290,7 +293,7 @@ class World {
   yaml::Arena arena_;
 
  public:
-  cli::Knowledge knowledge;
+  pipeline::Knowledge knowledge;
   diag::Sources sources;
 };
 
@@ -330,7 +333,7 @@ std::vector<std::string> paths_of(const catalog::DocumentKind& kind) {
   return paths;
 }
 
-void check(const cli::Result& result, const std::string& text) {
+void check(const pipeline::Result& result, const std::string& text) {
   std::string shown;
   bool wrong = false;
   for (const diag::Diagnostic& diagnostic : result.sink.sorted(*result.sources)) {
@@ -354,7 +357,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Bytes bytes(data, size);
   yaml::Arena arena;
   Generator generator(bytes, arena, world.samples);
-  cli::Request request;
+  pipeline::Request request{.date = "2025-12-01"};
   request.foreign = true;
   std::string text;
   if (bytes.chance(40)) {
@@ -364,7 +367,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::size_t i = bytes.below(4) + 1; i > 0; --i) tree = generator.changed(schema, tree, "");
     text = yaml::emit(tree);
   } else {
-    const cli::Compiled& compiled = *world.platforms[bytes.below(world.platforms.size())];
+    const pipeline::Compiled& compiled = *world.platforms[bytes.below(world.platforms.size())];
     const auto& kinds = compiled.platform->documents;
     const catalog::DocumentKind& kind = kinds[bytes.below(kinds.size())];
     diag::Sink none;
@@ -373,6 +376,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         recognisable(kind, *compiled.platform, generator.value(schema, "", paths_of(kind)), arena));
   }
   request.given["input.yaml"] = text;
-  check(cli::run("input.yaml", request, world.knowledge), text);
+  check(pipeline::run("input.yaml", request, world.knowledge), text);
   return 0;
 }

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "cli/pipeline.hpp"
+#include "cli/command.hpp"
 #include "diag/print.hpp"
+#include "pipeline/run.hpp"
 
 namespace {
 
@@ -41,16 +42,16 @@ class InputFile {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const InputFile input;
   static diag::Sink findings;
-  static cli::Knowledge knowledge("", "", findings);
+  static pipeline::Knowledge knowledge(cli::built_in_image(), "", "", findings);
   input.write(data, size);
-  cli::Request request;
-  const cli::Result result = cli::run(input.path(), request, knowledge);
+  pipeline::Request request{.date = "2025-12-01"};
+  const pipeline::Result result = pipeline::run(input.path(), request, knowledge);
   std::string shown;
   for (const diag::Diagnostic& diagnostic : result.sink.sorted(*result.sources)) {
     diag::print_text(diagnostic, *result.sources, true, shown);
     diag::print_json(diagnostic, *result.sources, shown);
   }
   // Refused without a word, or accepted without a file, are both wrong.
-  if (result.sink.has_errors() != result.files.files.empty()) std::abort();
+  if (result.sink.has_errors() == result.output.has_value()) std::abort();
   return 0;
 }

@@ -97,16 +97,16 @@ def check_page(path, code):
 def ignorable():
     """Warnings and notes about one blueprint: `spec.ignore` must know their codes."""
     listed = set(re.findall(r"\bk[A-Z]\w+", re.search(
-        r"kNoErrors = \{(.*?)\}", (ROOT / "src/cli/ignore.cpp").read_text(), re.S)[1]))
+        r"kNoErrors = \{(.*?)\}", (ROOT / "src/pipeline/ignore.cpp").read_text(), re.S)[1]))
     folders = ("derive", "document", "plan", "render", "rule", "schema", "versions")
     files = [path for folder in folders for path in (ROOT / "src" / folder).rglob("*.cpp")]
-    files += [ROOT / "src/cli" / name for name in ("batch.cpp", "pipeline.cpp")]
+    files += [ROOT / "src/cli/batch.cpp", *(ROOT / "src/pipeline").glob("*.cpp")]
     findings = []
     for path in sorted(files):
         for name in re.findall(r"\b(?:warning|note)\(\s*(?:\w+::)?(k[A-Z]\w+)", path.read_text()):
             if name not in listed | FIRST_OF_ALL_ERRORS:
                 findings.append(f"{relative(path)}: {name} is a warning or a note, and not in "
-                                "kNoErrors of src/cli/ignore.cpp")
+                                "kNoErrors of src/pipeline/ignore.cpp")
     return findings
 
 

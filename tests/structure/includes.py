@@ -24,9 +24,10 @@ BUILDS_ON = {
     "imports": ["document"],
     "render": ["document"],
     "plan": ["render", "git"],
-    "pack": ["render", "imports", "versions"],
-    "install": ["plan"],
-    "cli": ["install", "plan", "imports", "versions"],
+    "pipeline": ["plan", "imports", "versions"],
+    "pack": ["pipeline"],
+    "importer": ["pipeline"],
+    "cli": ["importer", "git"],
 }
 
 # Start of an include of somebody else's library -> the folders that may have it.
@@ -35,7 +36,7 @@ WRAPPED = {
     "git2": {"git"},
     "zlib.h": {"git", "secrets"},
     "CLI/": {"cli"},
-    "spdlog/": {"cli"},
+    "spdlog/": {"cli", "pipeline"},
     "openssl/": {"base", "cel"},
     "re2/": {"secrets", "cel", "schema", "render"},
     "nlohmann/": {"diag", "cel", "cli", "plan"},

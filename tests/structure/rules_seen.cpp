@@ -15,9 +15,10 @@
 
 #include "base/file.hpp"
 #include "blueprint/blueprint.hpp"
-#include "cli/knowledge.hpp"
-#include "cli/pipeline.hpp"
+#include "cli/command.hpp"
 #include "document/token.hpp"
+#include "pipeline/knowledge.hpp"
+#include "pipeline/run.hpp"
 #include "render/documents.hpp"
 #include "yaml/read.hpp"
 
@@ -35,14 +36,14 @@ struct Counts {
 
 class Measure : public rule::Observer {
  public:
-  explicit Measure(cli::Knowledge& knowledge) : knowledge_(knowledge) {}
+  explicit Measure(pipeline::Knowledge& knowledge) : knowledge_(knowledge) {}
 
   void saw(const rule::Rule& rule, rule::Verdict verdict) override {
     ++at(rule.written).verdicts.at(static_cast<std::size_t>(verdict));
   }
 
   /// Rules that nothing touches are listed, too.
-  void add(const cli::Compiled& compiled) {
+  void add(const pipeline::Compiled& compiled) {
     for (const yaml::Node& rule : compiled.platform->rules) at(rule);
     for (const catalog::DocumentKind& kind : compiled.platform->documents) {
       for (const yaml::Node& rule : kind.rules) at(rule);
@@ -53,7 +54,7 @@ class Measure : public rule::Observer {
     diag::Sources sources(&knowledge_.library().sources());
     yaml::Arena arena;
     diag::Sink sink;
-    const cli::Compiled* compiled = nullptr;
+    const pipeline::Compiled* compiled = nullptr;
     const auto find = [&](const std::string& name, diag::Origin asked_at, diag::Sink& findings) {
       compiled = knowledge_.platform(name, asked_at, findings);
       return compiled == nullptr ? nullptr : compiled->platform;
@@ -106,7 +107,7 @@ class Measure : public rule::Observer {
     const yaml::Node objects = document::objects_of(beside, arena);
     for (const yaml::Node& document : *read) {
       const std::string name = knowledge_.platform_for(document);
-      const cli::Compiled* compiled =
+      const pipeline::Compiled* compiled =
           name.empty() ? nullptr : knowledge_.platform(name, diag::kNoOrigin, sink);
       if (compiled == nullptr) continue;
       document::Context context;
@@ -125,7 +126,7 @@ class Measure : public rule::Observer {
     while (text.ends_with('\n')) text.pop_back();
     const yaml::Node document = document::token_document(
         "LicenseToken", text, document::seconds_of_date(date).value_or(0), arena);
-    const cli::Compiled* compiled =
+    const pipeline::Compiled* compiled =
         knowledge_.platform(knowledge_.platform_for(document), diag::kNoOrigin, sink);
     if (compiled == nullptr) return;
     document::Context context;
@@ -142,7 +143,8 @@ class Measure : public rule::Observer {
 
  private:
   /// What is rendered, and what comes with it.
-  static yaml::Node objects_of(const cli::Compiled& compiled, const blueprint::Blueprint& blueprint,
+  static yaml::Node objects_of(const pipeline::Compiled& compiled,
+                               const blueprint::Blueprint& blueprint,
                                const derive::Derived& derived, const yaml::Node& facts,
                                std::vector<document::Placed> objects, diag::Sources& sources,
                                yaml::Arena& arena) {
@@ -156,7 +158,7 @@ class Measure : public rule::Observer {
   }
 
   static std::string text_of(const std::string& file) {
-    auto content = base::read_file(file, cli::kMostInputBytes);
+    auto content = base::read_file(file, pipeline::kMostInputBytes);
     auto* text = std::get_if<std::string>(&content);
     return text == nullptr ? std::string() : std::move(*text);
   }
@@ -173,16 +175,16 @@ class Measure : public rule::Observer {
     return counts;
   }
 
-  cli::Knowledge& knowledge_;
+  pipeline::Knowledge& knowledge_;
   std::map<std::string, Counts> rules_;
 };
 
 int measure() {
   diag::Sink sink;
-  cli::Knowledge knowledge("", "", sink);
+  pipeline::Knowledge knowledge(cli::built_in_image(), "", "", sink);
   Measure counts(knowledge);
   for (const std::string& name : catalog::platforms(knowledge.library())) {
-    const cli::Compiled* compiled = knowledge.platform(name, diag::kNoOrigin, sink);
+    const pipeline::Compiled* compiled = knowledge.platform(name, diag::kNoOrigin, sink);
     if (compiled != nullptr) counts.add(*compiled);
   }
   if (sink.has_errors()) return 1;

@@ -7,8 +7,9 @@
 #include <random>
 
 #include "base/text.hpp"
-#include "cli/knowledge.hpp"
+#include "cli/command.hpp"
 #include "document/token.hpp"
+#include "pipeline/knowledge.hpp"
 
 namespace gpuctl {
 namespace {
@@ -55,12 +56,12 @@ class Tokens : public testing::Test {
 
   static Said check(const std::string& token, std::int64_t now = kNow) {
     static diag::Sink opening;
-    static cli::Knowledge knowledge("", "", opening);
+    static pipeline::Knowledge knowledge(cli::built_in_image(), "", "", opening);
     diag::Sources sources(&knowledge.library().sources());
     yaml::Arena arena;
     diag::Sink sink;
     const yaml::Node written = document::token_document("LicenseToken", token, now, arena);
-    const cli::Compiled* platform =
+    const pipeline::Compiled* platform =
         knowledge.platform(knowledge.platform_for(written), diag::kNoOrigin, sink);
     EXPECT_NE(platform, nullptr);
     EXPECT_TRUE(platform->documents->check(written, {}, sources, arena, sink));

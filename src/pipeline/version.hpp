@@ -1,8 +1,8 @@
 // The version of the program, from the build.
 #pragma once
 
-namespace gpuctl::cli {
+namespace gpuctl::pipeline {
 
 inline constexpr const char* kVersion = GPUCTL_VERSION;
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::pipeline

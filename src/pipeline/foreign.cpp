@@ -1,4 +1,4 @@
-#include "cli/foreign.hpp"
+#include "pipeline/foreign.hpp"
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,7 @@
 #include "secrets/mask.hpp"
 #include "yaml/read.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::pipeline {
 
 namespace {
 
@@ -33,14 +33,13 @@ bool is_object(const yaml::Node& document) {
 class Checker {
  public:
   /// `objects`: all documents of the file, as document::objects_of() lists them.
-  Checker(const Request& request, Knowledge& knowledge, yaml::Node objects, diag::Sources& sources,
-          yaml::Arena& arena, diag::Sink& sink)
+  Checker(const Request& request, Knowledge& knowledge, yaml::Node objects, yaml::Context context)
       : request_(request),
         knowledge_(knowledge),
         objects_(objects),
-        sources_(sources),
-        arena_(arena),
-        sink_(sink) {}
+        sources_(context.sources),
+        arena_(context.arena),
+        sink_(context.sink) {}
 
   void check(const yaml::Node& document) {
     const std::string name = knowledge_.platform_for(document);
@@ -140,8 +139,8 @@ class Checker {
 
 std::optional<std::size_t> check_foreign(const std::string& name, const std::string& text,
                                          const Request& request, Knowledge& knowledge,
-                                         diag::Sources& sources, yaml::Arena& arena,
-                                         diag::Sink& sink) {
+                                         yaml::Context context) {
+  const auto& [sources, arena, sink] = context;
   if (text.find(kOwnGroup) != std::string::npos) return std::nullopt;
   const diag::FileId file = sources.add_file(name, text);
   knowledge.hide_secrets(file, sources);
@@ -159,7 +158,7 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
   sink.take(std::move(findings));
   std::vector<document::Placed> placed;
   for (const yaml::Node& document : *documents) placed.push_back({document, {}});
-  Checker checker(request, knowledge, document::objects_of(placed, arena), sources, arena, sink);
+  Checker checker(request, knowledge, document::objects_of(placed, arena), context);
   std::size_t number = 0;
   for (const yaml::Node& document : *documents) {
     if (document.is_null()) continue;
@@ -169,4 +168,4 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
   return number;
 }
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::pipeline

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/pipeline.hpp"
 #include "imports/mapping.hpp"
 #include "imports/objects.hpp"
 #include "imports/pairs.hpp"
+#include "pipeline/run.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::importer {
 
 /// Something of the manifests that the blueprint's documents do not have.
 struct Loss {
@@ -29,12 +29,13 @@ enum class Fate { equal, overridden, manifest, left_out, lost };
 /// What an import works with.
 struct ImportContext {
   const std::vector<imports::Object>& objects;
-  const Compiled& platform;
+  const pipeline::Compiled& platform;
   const imports::Mapping& mapping;
-  Knowledge& knowledge;
+  pipeline::Knowledge& knowledge;
   diag::Sources& sources;
   yaml::Arena& arena;
   std::string directory;              // of the files to be written: "" or with a slash at its end
+  std::string date;                   // that rules go by
   std::vector<std::string> releases;  // that come into question, oldest first; may be empty
 };
 
@@ -49,7 +50,7 @@ struct Draft {
   std::set<std::size_t> secrets;  // objects whose secrets are references in the blueprint
   std::vector<imports::Assumption> assumptions;
   std::vector<std::string> added;  // paths of documents that no object stands for
-  Result trial;                    // the last rendering of the blueprint
+  pipeline::Result trial;          // the last rendering of the blueprint
 };
 
 /// Makes the blueprint under which the documents come out most like the manifests; of releases that
@@ -58,4 +59,4 @@ struct Draft {
 /// rendering and comparing, whatever the rows of the mapping did.
 Draft make_draft(const ImportContext& context);
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::importer

@@ -8,36 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "derive/derive.hpp"
-#include "document/document.hpp"
-#include "plan/plan.hpp"
-#include "render/template.hpp"
-#include "rule/rule.hpp"
+#include "pipeline/compile.hpp"
+#include "secrets/rules.hpp"
 
-namespace gpuctl::secrets {
-class Rules;
-}
-
-namespace gpuctl::cli {
-
-/// The image that was linked into the program.
-const catalog::Image& built_in_image();
-
-/// A platform with everything compiled.
-struct Compiled {
-  std::shared_ptr<const catalog::Platform> platform;
-  std::shared_ptr<const derive::Derivation> derivation;
-  std::shared_ptr<const rule::Rules> rules;
-  std::shared_ptr<const render::Templates> templates;
-  std::shared_ptr<const document::Kinds> documents;
-  explicit operator bool() const { return templates != nullptr; }
-};
+namespace gpuctl::pipeline {
 
 class Knowledge {
  public:
-  /// `providers` and `templates` are directories laid over the built-in files, or empty. Unreadable
-  /// ones are GPU0002.
-  Knowledge(const std::string& providers, const std::string& templates, diag::Sink& sink);
+  /// `image` must outlive the knowledge. `providers` and `templates` are directories laid over its
+  /// files, or empty. Unreadable ones are GPU0002.
+  Knowledge(const catalog::Image& image, const std::string& providers, const std::string& templates,
+            diag::Sink& sink);
 
   /// Compiles at first use. Thread-safe, with overlays once preload() ran.
   const Compiled* platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
@@ -63,6 +44,9 @@ class Knowledge {
   /// wrong with them goes into sources that the other threads read.
   void preload();
 
+  /// Codes that have a page, and so exist on some platform.
+  std::set<std::string, std::less<>> codes() const;
+
   catalog::Library& library() { return *library_; }
   /// Digest of all knowledge, overlays included.
   std::string digest() const { return library_->digest(); }
@@ -76,6 +60,7 @@ class Knowledge {
   void load_document_kinds();
   void make_secret_rules(diag::Sink& sink);
 
+  const catalog::Image& image_;
   std::unique_ptr<catalog::Library> library_;
   std::mutex one_at_a_time_;
   std::map<std::string, Slot> platforms_;
@@ -88,7 +73,4 @@ class Knowledge {
   std::unique_ptr<diag::Mask> mask_;
 };
 
-/// Compiles a platform from a library; empty after diagnostics.
-Compiled compile_platform(catalog::Library& library, const std::string& name, diag::Sink& sink);
-
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::pipeline

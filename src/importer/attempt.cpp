@@ -1,4 +1,4 @@
-#include "cli/import_attempt.hpp"
+#include "importer/attempt.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "render/overrides.hpp"
 #include "yaml/emit.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::importer {
 
 namespace {
 
@@ -108,15 +108,15 @@ void Attempts::render(Attempt& attempt, const Additions& additions) {
     facts.set(arena_, "kind", arena_.string("Facts"));
     facts.set(arena_, "metadata", attempt.blueprint.get("metadata"));
     facts.set(arena_, "spec", attempt.proposal.facts);
-    attempt.files[facts_beside(file)] = yaml::emit(facts.build(arena_));
+    attempt.files[pipeline::facts_beside(file)] = yaml::emit(facts.build(arena_));
   }
   for (const Manifest& manifest : additions.manifests) {
     attempt.files[context_.directory + manifest.path] = manifest.text;
   }
-  Request request;
+  pipeline::Request request{.date = context_.date};
   request.given = attempt.files;
   request.despite_rules = true;
-  attempt.result = cli::run(file, request, context_.knowledge);
+  attempt.result = pipeline::run(file, request, context_.knowledge);
 }
 
 Attempt Attempts::make(imports::Proposal proposal, const Additions& additions) {
@@ -128,7 +128,7 @@ Attempt Attempts::make(imports::Proposal proposal, const Additions& additions) {
   render(out, additions);
   // Values that the manifests have and a blueprint cannot: without them the rest can be rendered,
   // and the comparison shows what they were.
-  for (int i = 0; i < kMostRepairs && !out.result.blueprint; ++i) {
+  for (int i = 0; i < kMostRepairs && !out.result.opened; ++i) {
     Node mended = out.blueprint;
     for (const diag::Diagnostic& finding : out.result.sink.all()) {
       if (finding.severity == diag::Severity::error) {
@@ -144,7 +144,7 @@ Attempt Attempts::make(imports::Proposal proposal, const Additions& additions) {
 }
 
 void Attempts::compare(Attempt& attempt) {
-  const std::vector<render::Document>& documents = attempt.result.rendered.documents;
+  const std::vector<render::Document>& documents = attempt.result.rendered().documents;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     const render::Document& document = documents[i];
     imports::Made made;
@@ -249,4 +249,4 @@ Node Attempts::patch(const Attempt& attempt, const imports::Pair& pair) {
   return with_namespace(imports::patch_between(object, body, arena_), arena_);
 }
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::importer

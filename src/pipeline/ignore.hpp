@@ -4,11 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "catalog/platform.hpp"
-#include "diag/diagnostic.hpp"
-#include "yaml/node.hpp"
+#include "pipeline/knowledge.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::pipeline {
 
 /// What became of an entry.
 struct Ignored {
@@ -18,14 +16,12 @@ struct Ignored {
 };
 
 /// Checks `spec.ignore`: an unknown code is GPU0686, one of errors alone GPU0687.
-void check_ignore(const yaml::Node& entries, const catalog::Platform& platform, diag::Sink& sink);
+void check_ignore(const yaml::Node& entries, const catalog::Platform& platform,
+                  const Knowledge& knowledge, diag::Sink& sink);
 
 /// Takes the notes and warnings that `spec.ignore` names out of a sink, and counts them in `out`,
 /// which has an entry for each code afterwards. An error with such a code stays, and is GPU0687 at
 /// the entry, too.
 void leave_out_ignored(const yaml::Node& entries, diag::Sink& sink, std::vector<Ignored>& out);
 
-/// A line for each entry: what it left out, and why; for `validate -v`.
-std::string describe(const std::vector<Ignored>& ignored);
-
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::pipeline

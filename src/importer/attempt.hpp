@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/import_draft.hpp"
+#include "importer/draft.hpp"
 #include "imports/difference.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::importer {
 
 /// An override that brings a document back to its object.
 struct Override {
@@ -39,14 +39,14 @@ struct Attempt {
   imports::Proposal proposal;
   yaml::Node blueprint;
   std::map<std::string, std::string> files;  // as Draft has them
-  Result result;
+  pipeline::Result result;
   std::vector<imports::Made> made;
   std::vector<std::size_t> document;  // of `made`: position in the rendered documents
   std::vector<imports::Pair> pairs;
   std::size_t score = 0;  // the lower, the more alike
 
   const render::Document& document_of(const imports::Pair& pair) const {
-    return result.rendered.documents[document[pair.made]];
+    return result.rendered().documents[document[pair.made]];
   }
   std::size_t errors() const { return result.sink.error_count(); }
 };
@@ -94,4 +94,4 @@ class Attempts {
   yaml::Arena& arena_;
 };
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::importer

@@ -1,95 +1,21 @@
-#include "cli/knowledge.hpp"
-
-#include <sys/stat.h>
+#include "pipeline/knowledge.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <set>
 #include <utility>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
 #include "catalog/secret_rules.hpp"
-#include "cli/codes.hpp"
 #include "document/release.hpp"
+#include "pipeline/overlays.hpp"
 #include "secrets/fields.hpp"
 #include "secrets/mask.hpp"
-#include "versions/versions.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::pipeline {
 
 namespace {
-
-constexpr int kMostKnowledgeDepth = 8;
-// Many times what is built in; what is given by mistake, such as a home directory, ends here.
-constexpr std::size_t kMostKnowledgeFiles = 10'000;
-constexpr std::size_t kMostKnowledgeBytes = 64 * 1024 * 1024;
-
-// Collects the `.yaml` files of a directory as overlays.
-class Collector {
- public:
-  Collector(std::vector<catalog::Overlay>& out, diag::Sink& sink) : out_(out), sink_(sink) {}
-
-  // False when nothing more is worth reading. `prefix` is the folder that the files are laid over.
-  bool collect(const std::string& directory, const std::string& prefix, int depth) {
-    const auto listed = base::list_directory(directory);
-    if (const auto* error = std::get_if<base::FileError>(&listed)) {
-      unreadable("the directory `" + error->path + "`", error->text);
-      return true;
-    }
-    for (const std::string& name : std::get<std::vector<std::string>>(listed)) {
-      const std::string path = directory + "/" + name;
-      struct stat info {};
-      const bool known = ::stat(path.c_str(), &info) == 0;
-      if (known && S_ISDIR(info.st_mode)) {
-        if (depth == kMostKnowledgeDepth) {
-          unreadable("the directory `" + path + "`",
-                     "is over " + std::to_string(kMostKnowledgeDepth) + " folders deep")
-              .suggest(
-                  "give the directory that holds only providers or templates; a link in it "
-                  "may lead back to it");
-          return false;  // with links that lead back there is no end to it
-        }
-        if (!collect(path, prefix + "/" + name, depth + 1)) return false;
-      } else if (name.ends_with(".yaml") && !add(path, prefix + "/" + name)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
- private:
-  bool add(const std::string& path, const std::string& covers) {
-    auto content = base::read_file(path, kMostKnowledgeBytes - bytes_);
-    if (const auto* error = std::get_if<base::FileError>(&content)) {
-      if (error->code == EFBIG) return too_much(path);
-      unreadable("`" + path + "`", error->text);
-      return true;
-    }
-    auto& text = std::get<std::string>(content);
-    bytes_ += text.size();
-    out_.push_back({covers, path, std::move(text)});
-    return out_.size() <= kMostKnowledgeFiles || too_much(path);
-  }
-
-  bool too_much(const std::string& path) {
-    unreadable("`" + path + "`", "with it the knowledge is over " +
-                                     std::to_string(kMostKnowledgeFiles) + " files or " +
-                                     std::to_string(kMostKnowledgeBytes) + " bytes")
-        .suggest("give the directory that holds only providers or templates");
-    return false;
-  }
-
-  diag::Diagnostic& unreadable(const std::string& what, const std::string& why) {
-    return sink_.error(kUnreadable, diag::kNoOrigin, "cannot read " + what + ": " + why);
-  }
-
-  std::vector<catalog::Overlay>& out_;
-  diag::Sink& sink_;
-  std::size_t bytes_ = 0;
-};
 
 // Masks by rules that are read when there is something to say.
 class KnowledgeMask : public diag::Mask {
@@ -105,42 +31,11 @@ class KnowledgeMask : public diag::Mask {
 
 }  // namespace
 
-Compiled compile_platform(catalog::Library& library, const std::string& name, diag::Sink& sink) {
-  Compiled compiled;
-  compiled.platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
-  if (compiled.platform == nullptr) return {};
-  // The build has checked what is built in down to the last text: most of it is never compiled.
-  const bool thorough = library.has_overlays();
-  const std::shared_ptr<const cel::Environment> environment =
-      derive::base_environment(*compiled.platform, library.programs(name));
-  diag::Sources& sources = library.sources();
-  compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
-  std::shared_ptr<const derive::Chooser> chooser;
-  if (compiled.rules != nullptr) {
-    chooser =
-        versions::compile(*compiled.platform, environment, compiled.rules, thorough, sources, sink);
-  }
-  compiled.derivation =
-      derive::compile(*compiled.platform, environment, thorough, sources, sink, std::move(chooser));
-  compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
-  const document::StoreOf store_of = [&](const std::string& kind) {
-    return library.programs(name + "/" + kind);
-  };
-  compiled.documents =
-      document::Kinds::compile(compiled.platform, store_of, thorough, sources, sink);
-  if (compiled.derivation == nullptr || compiled.rules == nullptr ||
-      compiled.documents == nullptr || compiled.derivation->chooser == nullptr) {
-    return {};
-  }
-  return compiled;
-}
-
-Knowledge::Knowledge(const std::string& providers, const std::string& templates, diag::Sink& sink) {
-  std::vector<catalog::Overlay> overlays;
-  Collector collector(overlays, sink);
-  if (!providers.empty()) collector.collect(providers, "providers", 0);
-  if (!templates.empty()) collector.collect(templates, "templates", 0);
-  library_ = std::make_unique<catalog::Library>(&built_in_image(), std::move(overlays), sink);
+Knowledge::Knowledge(const catalog::Image& image, const std::string& providers,
+                     const std::string& templates, diag::Sink& sink)
+    : image_(image) {
+  library_ =
+      std::make_unique<catalog::Library>(&image, read_overlays(providers, templates, sink), sink);
   names_ = catalog::platforms(*library_);
   mask_ = std::make_unique<KnowledgeMask>(*this);
   library_->sources().set_mask(mask_.get());
@@ -163,7 +58,10 @@ std::shared_ptr<const secrets::Rules> Knowledge::secret_rules() {
 Knowledge::Slot& Knowledge::compile(const std::string& name) {
   const std::lock_guard<std::mutex> guard(one_at_a_time_);
   const auto [slot, added] = platforms_.try_emplace(name);
-  if (added) slot->second.compiled = compile_platform(*library_, name, slot->second.findings);
+  if (added) {
+    slot->second.compiled = compile_platform(*library_, name, built_in_stores(*library_, name),
+                                             library_->has_overlays(), slot->second.findings);
+  }
   return slot->second;
 }
 
@@ -261,9 +159,19 @@ std::vector<std::string> Knowledge::releases(const std::string& option) {
   return {};
 }
 
+std::set<std::string, std::less<>> Knowledge::codes() const {
+  constexpr std::string_view kPrefix = "docs/codes/";
+  constexpr std::size_t kCodeBytes = 7;
+  std::set<std::string, std::less<>> out;
+  for (const diag::FileView& file : image_.files()) {
+    if (file.name.starts_with(kPrefix)) out.emplace(file.name.substr(kPrefix.size(), kCodeBytes));
+  }
+  return out;
+}
+
 void Knowledge::preload() {
   if (!library_->has_overlays()) return;
   for (const std::string& name : names_) compile(name);
 }
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::pipeline

@@ -1,4 +1,4 @@
-#include "cli/import_draft.hpp"
+#include "importer/draft.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "cli/import_attempt.hpp"
+#include "importer/attempt.hpp"
 #include "imports/difference.hpp"
 #include "imports/patch.hpp"
 #include "imports/tidy.hpp"
 #include "yaml/emit.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::importer {
 
 namespace {
 
@@ -157,7 +157,7 @@ class Drafting {
                other.body.get("kind").as_string() == one.document->body.get("kind").as_string();
       };
       std::size_t in_pool = 0;
-      for (const render::Document& other : attempt.result.rendered.documents) {
+      for (const render::Document& other : attempt.result.rendered().documents) {
         in_pool += of_pool(other) ? 1 : 0;
       }
       std::size_t same = 0;
@@ -318,11 +318,11 @@ class Drafting {
                                     [&](const Loss& loss) { return loss.object == i; });
       if (paired[i] || said) continue;
       draft.losses.push_back({i, "", context_.objects[i].written, Node(),
-                              last.result.rendered.documents.empty()
+                              last.result.rendered().documents.empty()
                                   ? "the blueprint cannot be rendered yet"
                                   : why_refused(i)});
     }
-    const std::vector<render::Document>& documents = last.result.rendered.documents;
+    const std::vector<render::Document>& documents = last.result.rendered().documents;
     for (std::size_t i = 0; i < documents.size(); ++i) {
       const bool listing = documents[i].made_by != nullptr && documents[i].made_by->index;
       const bool object = !documents[i].raw || !documents[i].schema_of.empty();
@@ -357,4 +357,4 @@ Draft make_draft(const ImportContext& context) {
   return Drafting(context).run();
 }
 
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::importer

@@ -1,15 +1,15 @@
-#include "cli/import_summary.hpp"
+#include "importer/losses.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "base/text.hpp"
-#include "cli/codes.hpp"
-#include "cli/command.hpp"
+#include "diag/character.hpp"
+#include "importer/codes.hpp"
 #include "secrets/search.hpp"
 #include "yaml/emit.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::importer {
 
 namespace {
 
@@ -17,14 +17,13 @@ namespace {
 class Summary {
  public:
   Summary(const Draft& draft, const std::vector<imports::Object>& objects,
-          std::shared_ptr<const secrets::Rules> rules, diag::Sources& sources, yaml::Arena& arena,
-          diag::Sink& sink)
+          std::shared_ptr<const secrets::Rules> rules, yaml::Context context)
       : draft_(draft),
         objects_(objects),
         rules_(std::move(rules)),
-        sources_(sources),
-        arena_(arena),
-        sink_(sink) {}
+        sources_(context.sources),
+        arena_(context.arena),
+        sink_(context.sink) {}
 
   void report() {
     for (const Loss& loss : draft_.losses) lost(loss);
@@ -75,15 +74,15 @@ class Summary {
     const bool hidden = !loss.path.empty() && betrays(loss.wanted);
     const diag::Origin at = hidden ? object.at : loss.wanted.origin();
     if (hidden) sources_.hide(loss.wanted.origin());
-    const std::string where =
-        loss.path.empty() ? ""
-                          : "`" + shown(loss.path) + "` of `" + shown(title(loss.object)) + "`";
+    const std::string where = loss.path.empty() ? ""
+                                                : "`" + diag::shown(loss.path) + "` of `" +
+                                                      diag::shown(title(loss.object)) + "`";
     const bool added = !loss.path.empty() && loss.wanted.is_null();
-    diag::Diagnostic& warning =
-        sink_.warning(kLost, loss.path.empty() || at == diag::kNoOrigin ? object.at : at,
-                      loss.path.empty() ? "`" + shown(title(loss.object)) + "` is not taken over"
-                      : added           ? where + " is added by the blueprint"
-                                        : where + " is not taken over");
+    diag::Diagnostic& warning = sink_.warning(
+        kLost, loss.path.empty() || at == diag::kNoOrigin ? object.at : at,
+        loss.path.empty() ? "`" + diag::shown(title(loss.object)) + "` is not taken over"
+        : added           ? where + " is added by the blueprint"
+                          : where + " is not taken over");
     warning.path = loss.path;
     warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
     if (hidden) warning.note("the value looks like a secret, and is not shown");
@@ -97,23 +96,24 @@ class Summary {
   void object(std::size_t index) {
     const imports::Object& object = objects_[index];
     if (draft_.secrets.contains(index)) {
-      diag::Diagnostic& warning = sink_.warning(
-          kSecretLeftOut, object.at, "the secrets in `" + shown(title(index)) + "` are not copied");
+      diag::Diagnostic& warning =
+          sink_.warning(kSecretLeftOut, object.at,
+                        "the secrets in `" + diag::shown(title(index)) + "` are not copied");
       for (const std::string& path : object.urls) {
-        warning.note("`" + shown(path) + "`: the URL comes without its user and password");
+        warning.note("`" + diag::shown(path) + "`: the URL comes without its user and password");
       }
       warning.suggest(
           "the blueprint has references in their place: put the values where they point");
     }
     if (draft_.fates[index] == Fate::manifest) {
       sink_.note(kKeptAsWritten, object.at,
-                 "`" + shown(title(index)) + "` becomes an extra manifest, as it is");
+                 "`" + diag::shown(title(index)) + "` becomes an extra manifest, as it is");
     }
     const auto overridden = draft_.overridden.find(index);
     if (overridden != draft_.overridden.end()) {
       sink_
           .note(kKeptAsWritten, object.at,
-                "`" + shown(title(index)) + "` is brought back by an override")
+                "`" + diag::shown(title(index)) + "` is brought back by an override")
           .note("it sets " + base::join(overridden->second, ", "));
     }
   }
@@ -135,7 +135,7 @@ class Summary {
   void note(const std::vector<std::size_t>& indexes, const std::string& what,
             const std::string& reason) {
     const std::string who =
-        "`" + shown(title(indexes.front())) + "`" +
+        "`" + diag::shown(title(indexes.front())) + "`" +
         (indexes.size() == 1 ? "" : " and " + std::to_string(indexes.size() - 1) + " more");
     diag::Diagnostic& said = sink_.note(kLeftOut, objects_[indexes.front()].at, who + what);
     said.note(reason);
@@ -145,7 +145,8 @@ class Summary {
         said.note("and " + std::to_string(indexes.size() - i) + " more");
         break;
       }
-      said.note("also `" + shown(title(indexes[i])) + "` in " + shown(objects_[indexes[i]].file));
+      said.note("also `" + diag::shown(title(indexes[i])) + "` in " +
+                diag::shown(objects_[indexes[i]].file));
     }
   }
 
@@ -159,24 +160,9 @@ class Summary {
 
 }  // namespace
 
-void report_import(const Draft& draft, const std::vector<imports::Object>& objects,
-                   std::shared_ptr<const secrets::Rules> rules, diag::Sources& sources,
-                   yaml::Arena& arena, diag::Sink& sink) {
-  Summary(draft, objects, std::move(rules), sources, arena, sink).report();
+void report_losses(const Draft& draft, const std::vector<imports::Object>& objects,
+                   std::shared_ptr<const secrets::Rules> rules, yaml::Context context) {
+  Summary(draft, objects, std::move(rules), context).report();
 }
 
-std::string import_counts(const Draft& draft) {
-  const std::pair<Fate, const char*> kinds[] = {{Fate::equal, "as rendered"},
-                                                {Fate::overridden, "by an override"},
-                                                {Fate::manifest, "as written"},
-                                                {Fate::left_out, "only read"},
-                                                {Fate::lost, "not or not wholly taken over"}};
-  std::vector<std::string> parts;
-  for (const auto& [fate, text] : kinds) {
-    const auto count = std::count(draft.fates.begin(), draft.fates.end(), fate);
-    if (count != 0) parts.push_back(std::to_string(count) + " " + text);
-  }
-  return counted(draft.fates.size(), "document") + ": " + base::join(parts, ", ");
-}
-
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::importer

@@ -1,19 +1,18 @@
-#include "cli/ignore.hpp"
+#include "pipeline/ignore.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <set>
 
-#include "cli/codes.hpp"
-#include "cli/command.hpp"
-#include "cli/knowledge.hpp"
 #include "document/codes.hpp"
+#include "pipeline/codes.hpp"
+#include "pipeline/knowledge.hpp"
 #include "plan/codes.hpp"
 #include "render/codes.hpp"
 #include "schema/codes.hpp"
 
-namespace gpuctl::cli {
+namespace gpuctl::pipeline {
 
 namespace {
 
@@ -40,17 +39,6 @@ std::map<std::string, bool, std::less<>> codes_of_rules(const catalog::Platform&
   return out;
 }
 
-// Codes that have a page, and so exist on some platform.
-std::set<std::string, std::less<>> codes_with_page() {
-  constexpr std::string_view kPrefix = "docs/codes/";
-  constexpr std::size_t kCodeBytes = 7;
-  std::set<std::string, std::less<>> out;
-  for (const diag::FileView& file : built_in_image().files()) {
-    if (file.name.starts_with(kPrefix)) out.emplace(file.name.substr(kPrefix.size(), kCodeBytes));
-  }
-  return out;
-}
-
 diag::Diagnostic& refuse_error(const yaml::Node& code, diag::Sink& sink) {
   return sink
       .error(kErrorIgnored, code.origin(),
@@ -63,10 +51,11 @@ diag::Diagnostic& refuse_error(const yaml::Node& code, diag::Sink& sink) {
 
 }  // namespace
 
-void check_ignore(const yaml::Node& entries, const catalog::Platform& platform, diag::Sink& sink) {
+void check_ignore(const yaml::Node& entries, const catalog::Platform& platform,
+                  const Knowledge& knowledge, diag::Sink& sink) {
   if (entries.items().empty()) return;
   const auto rules = codes_of_rules(platform);
-  const auto pages = codes_with_page();
+  const auto pages = knowledge.codes();
   for (const yaml::Node& entry : entries.items()) {
     const yaml::Node code = entry.get("code");
     const std::string_view name = code.as_string();
@@ -119,14 +108,4 @@ void leave_out_ignored(const yaml::Node& entries, diag::Sink& sink, std::vector<
   sink = std::move(left);
 }
 
-std::string describe(const std::vector<Ignored>& ignored) {
-  std::string out;
-  for (const Ignored& one : ignored) {
-    out += "  ignored " + one.code + ", " +
-           (one.findings == 0 ? "nothing found" : counted(one.findings, "finding")) + ": " +
-           shown(one.reason) + "\n";
-  }
-  return out;
-}
-
-}  // namespace gpuctl::cli
+}  // namespace gpuctl::pipeline

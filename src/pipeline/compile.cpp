@@ -1,0 +1,44 @@
+#include "pipeline/compile.hpp"
+
+#include <utility>
+
+#include "imports/mapping.hpp"
+#include "versions/versions.hpp"
+
+namespace gpuctl::pipeline {
+
+Stores built_in_stores(const catalog::Library& library, const std::string& platform) {
+  return {library.programs(platform), [&library, platform](const std::string& kind) {
+            return library.programs(platform + "/" + kind);
+          }};
+}
+
+Compiled compile_platform(catalog::Library& library, const std::string& name, const Stores& stores,
+                          bool thorough, diag::Sink& sink) {
+  Compiled compiled;
+  compiled.platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
+  if (compiled.platform == nullptr) return {};
+  const std::shared_ptr<const cel::Environment> environment =
+      derive::base_environment(*compiled.platform, stores.platform);
+  diag::Sources& sources = library.sources();
+  compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
+  std::shared_ptr<const derive::Chooser> chooser;
+  if (compiled.rules != nullptr) {
+    chooser =
+        versions::compile(*compiled.platform, environment, compiled.rules, thorough, sources, sink);
+  }
+  compiled.derivation =
+      derive::compile(*compiled.platform, environment, thorough, sources, sink, std::move(chooser));
+  compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
+  compiled.documents =
+      document::Kinds::compile(compiled.platform, stores.of_kind, thorough, sources, sink);
+  const bool imports_fault =
+      thorough && imports::Mapping::compile(*compiled.platform, library, true, sink) == nullptr;
+  if (compiled.derivation == nullptr || compiled.rules == nullptr ||
+      compiled.documents == nullptr || compiled.derivation->chooser == nullptr || imports_fault) {
+    return {};
+  }
+  return compiled;
+}
+
+}  // namespace gpuctl::pipeline

@@ -1,0 +1,43 @@
+// The first stages: the blueprint, then what it needs of earlier runs, of the world and beside it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pipeline/inputs.hpp"
+#include "pipeline/knowledge.hpp"
+#include "secrets/guard.hpp"
+
+namespace gpuctl::pipeline {
+
+/// A blueprint that was read, is right by the schema of its platform, and has the documents that
+/// its fields name in their places.
+struct Opened {
+  const Compiled* compiled;
+  blueprint::Blueprint blueprint;
+};
+
+/// Everything that a blueprint leads to is worked out from this.
+struct Loaded {
+  std::optional<plan::Lock> old_lock;  // absent: no earlier run
+  derive::Earlier earlier;             // choices of the old lock
+  yaml::Node facts;                    // a map, empty when there are none
+  std::vector<render::ExtraManifest> extra;
+  secrets::Guard guard;
+  diag::Sink betrayed;  // secrets in the inputs; a rule may object to the same place
+
+  /// The old lock, or nullptr.
+  const plan::Lock* lock() const { return old_lock ? &*old_lock : nullptr; }
+};
+
+/// Reads the text of a blueprint. Faults of the blueprint or of parts that it names go to the sink;
+/// with some of them its cluster is known even so.
+std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowledge,
+                           yaml::Context context);
+
+/// Reads lock, facts and extra manifests of a blueprint. Nothing when lock or facts cannot be used.
+std::optional<Loaded> load(const Opened& opened, const Request& request, InputFiles& files,
+                           Knowledge& knowledge, yaml::Context context);
+
+}  // namespace gpuctl::pipeline

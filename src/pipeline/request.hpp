@@ -1,0 +1,44 @@
+// What a command wants of the pipeline.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema/crds.hpp"
+
+namespace gpuctl::pipeline {
+
+/// Published CRDs, parsed once for all blueprints of a run; they load lazily, hence the mutex.
+struct SharedCrds {
+  SharedCrds(std::vector<std::string> directories, diag::Sink& sink)
+      : crds(std::move(directories), sink) {}
+  schema::Crds crds;
+  std::mutex mutex;
+};
+
+struct Request {
+  std::string date;                       // that rules go by, "2031-12-31"
+  std::string facts_file = {};            // --facts, or empty
+  std::shared_ptr<SharedCrds> crds = {};  // --crds, or nullptr
+  std::string install_dir = {};           // --install-dir: render the secret form too
+  bool replace_facts = false;  // --facts-replace: they may be of a cluster installed anew
+  bool foreign = false;        // files may hold documents that others wrote
+  /// Releases that the command line names, by option: {"x-version": "1.2"}.
+  std::map<std::string, std::string> releases = {};
+  /// Content of files that are not on the disk, by path as the run would open it.
+  std::map<std::string, std::string> given = {};
+  /// Choices of the lock to make again, as derive::Earlier has them.
+  std::vector<std::string> choose_again = {};
+  bool despite_rules = false;  // render although rules on blueprints object
+  bool provenance = false;     // wanted for the documents, not only for faults in them
+  /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when
+  /// there is one: earlier choices and facts come from there.
+  std::function<std::optional<std::string>(const std::string& path)> earlier = {};
+};
+
+}  // namespace gpuctl::pipeline
