@@ -4,14 +4,9 @@
 
 namespace gpuctl::cli {
 
-void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command = app.add_subcommand("apply", "Commit the manifests of blueprints to Git");
-  auto options = std::make_shared<ApplyOptions>();
-  options->add_to(*command);
-  command->add_flag("--full", options->full,
-                    "Render every cluster, also those whose inputs and files are as the last run "
-                    "left them");
-  command->footer(
+Command apply_command() {
+  return {
+      "apply", "Commit the manifests of blueprints to Git",
       "All clusters go into one commit. When nothing changes, no commit is made. The branch moves\n"
       "only if it is still where the plan was made; otherwise the plan is made again.\n\n"
       "An address is fetched into a copy below ~/.cache/gpuctl, and the commit is pushed, never\n"
@@ -21,8 +16,15 @@ void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
       "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n"
-      "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n");
-  command->callback([options, &global, &exit_code] { exit_code = run_apply(*options, global); });
+      "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n",
+      [](CLI::App& command, const GlobalOptions& global) {
+        auto options = std::make_shared<ApplyOptions>();
+        options->add_to(command);
+        command.add_flag("--full", options->full,
+                         "Render every cluster, also those whose inputs and files are as the "
+                         "last run left them");
+        return [options, &global] { return run_apply(*options, global); };
+      }};
 }
 
 }  // namespace gpuctl::cli

@@ -134,41 +134,38 @@ void add_output(CLI::App& command, CatalogOptions& options) {
       ->check(CLI::IsMember({"table", "json"}));
 }
 
+// A command that lists a table.
+Command listing(const char* name, const char* table, const char* about) {
+  return {name, about, "Example:\n  gpuctl catalog " + std::string(name) + " -o json\n",
+          [table](CLI::App& command, const GlobalOptions& global) {
+            auto options = std::make_shared<CatalogOptions>();
+            add_output(command, *options);
+            command.add_option("--platform", options->platform, "Only what this platform offers")
+                ->type_name("NAME");
+            return [options, table, &global] { return run_catalog(table, *options, global); };
+          }};
+}
+
+RunFunction set_up_platforms(CLI::App& command, const GlobalOptions& global) {
+  auto options = std::make_shared<CatalogOptions>();
+  add_output(command, *options);
+  return [options, &global] { return run_platforms(*options, global); };
+}
+
 }  // namespace
 
-void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* catalog = app.add_subcommand("catalog", "Show what gpuctl knows");
-  catalog->require_subcommand(1);
-  catalog->footer("Example:\n  gpuctl catalog machines -o json\n");
-  struct Entry {
-    const char* command;
-    const char* table;
-    const char* about;
-  };
-  static constexpr Entry kEntries[] = {
-      {"gpus", "gpus", "GPU models"},
-      {"machines", "machines", "Machine types with GPUs"},
-      {"mig", "migClasses", "MIG profiles by GPU"},
-      {"vgpu", "vgpuTypes", "vGPU types by GPU"},
-  };
-  for (const Entry& entry : kEntries) {
-    CLI::App* command = catalog->add_subcommand(entry.command, entry.about);
-    auto options = std::make_shared<CatalogOptions>();
-    add_output(*command, *options);
-    command->add_option("--platform", options->platform, "Only what this platform offers")
-        ->type_name("NAME");
-    command->footer("Example:\n  gpuctl catalog " + std::string(entry.command) + " -o json\n");
-    command->callback([options, &global, &exit_code, table = std::string(entry.table)] {
-      exit_code = run_catalog(table, *options, global);
-    });
-  }
-  add_releases(*catalog, global, exit_code);
-  CLI::App* platforms = catalog->add_subcommand("platforms", "Platforms a blueprint may name");
-  auto options = std::make_shared<CatalogOptions>();
-  add_output(*platforms, *options);
-  platforms->footer("Example:\n  gpuctl catalog platforms\n");
-  platforms->callback(
-      [options, &global, &exit_code] { exit_code = run_platforms(*options, global); });
+Command catalog_command() {
+  return {"catalog",
+          "Show what gpuctl knows",
+          "Example:\n  gpuctl catalog machines -o json\n",
+          nullptr,
+          {listing("gpus", "gpus", "GPU models"),
+           listing("machines", "machines", "Machine types with GPUs"),
+           listing("mig", "migClasses", "MIG profiles by GPU"),
+           listing("vgpu", "vgpuTypes", "vGPU types by GPU"),
+           releases_command(),
+           {"platforms", "Platforms a blueprint may name", "Example:\n  gpuctl catalog platforms\n",
+            set_up_platforms}}};
 }
 
 }  // namespace gpuctl::cli

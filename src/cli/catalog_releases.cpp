@@ -120,21 +120,23 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   return print(text, global) ? kOk : kFindings;
 }
 
+RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+  auto options = std::make_shared<ReleasesOptions>();
+  command.add_option("-o,--output", options->output, "table or json")
+      ->check(CLI::IsMember({"table", "json"}));
+  command.add_option("--platform", options->platform, "Only what this platform uses")
+      ->type_name("NAME");
+  add_date_option(command, options->date);
+  return [options, &global] { return run_releases(*options, global); };
+}
+
 }  // namespace
 
-void add_releases(CLI::App& catalog, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command =
-      catalog.add_subcommand("releases", "Releases, and until when they are supported");
-  auto options = std::make_shared<ReleasesOptions>();
-  command->add_option("-o,--output", options->output, "table or json")
-      ->check(CLI::IsMember({"table", "json"}));
-  command->add_option("--platform", options->platform, "Only what this platform uses")
-      ->type_name("NAME");
-  add_date_option(*command, options->date);
-  command->footer(
-      "Where no end of support was found, the state is what the maker calls the release.\n\n"
-      "Example:\n  gpuctl catalog releases --date 2027-01-01\n");
-  command->callback([options, &global, &exit_code] { exit_code = run_releases(*options, global); });
+Command releases_command() {
+  return {"releases", "Releases, and until when they are supported",
+          "Where no end of support was found, the state is what the maker calls the release.\n\n"
+          "Example:\n  gpuctl catalog releases --date 2027-01-01\n",
+          set_up};
 }
 
 }  // namespace gpuctl::cli

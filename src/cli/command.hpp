@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -101,18 +102,33 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
 /// The number of threads for `--jobs`.
 unsigned thread_count(unsigned jobs);
 
-// Each command adds itself to the application; `exit_code` receives the result of its run.
-void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_apply(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_upgrade(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_import(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_license(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_explain(CLI::App& app, const GlobalOptions& global, int& exit_code);
-void add_catalog(CLI::App& app, const GlobalOptions& global, int& exit_code);
-/// `catalog releases`, below `catalog`.
-void add_releases(CLI::App& catalog, const GlobalOptions& global, int& exit_code);
-void add_version(CLI::App& app, const GlobalOptions& global, int& exit_code);
+/// What a command does once its options are parsed; gives the exit code.
+using RunFunction = std::function<int()>;
+
+/// A command: what `--help` says of it, its options, and what it does.
+struct Command {
+  std::string name;
+  std::string summary;
+  std::string manual;  // below the options; ends with an example
+  /// Adds the options to the command. Absent when there are commands below.
+  std::function<RunFunction(CLI::App& command, const GlobalOptions& global)> setup;
+  std::vector<Command> below = {};  // of which one must be given
+};
+
+/// Adds a command to the program, or to another command; `exit_code` receives what its run gives.
+void add_command(CLI::App& to, const Command& command, const GlobalOptions& global, int& exit_code);
+
+Command validate_command();
+Command render_command();
+Command apply_command();
+Command upgrade_command();
+Command import_command();
+Command mig_command();
+Command mig_plan_command();  // below `mig`
+Command license_command();
+Command explain_command();
+Command catalog_command();
+Command releases_command();  // below `catalog`
+Command version_command();
 
 }  // namespace gpuctl::cli

@@ -60,48 +60,47 @@ int run_explain(const std::string& code, const GlobalOptions& global) {
   return kFindings;
 }
 
-}  // namespace
-
-void add_explain(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "explain", "Show the page of a diagnostic code, or where a value comes from");
+RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto question = std::make_shared<OriginQuestion>();
   auto origin = std::make_shared<bool>(false);
-  CLI::Option* flag = command->add_flag(
+  CLI::Option* flag = command.add_flag(
       "--origin", *origin, "Follow a value of a rendered document back to what was written");
-  command->add_option("CODE", *words, "Code of a diagnostic; with --origin OBJECT PATH BLUEPRINT")
+  command.add_option("CODE", *words, "Code of a diagnostic; with --origin OBJECT PATH BLUEPRINT")
       ->required()
       ->expected(1, kOriginWords);
-  command->add_option("--facts", question->facts, "Facts file (default: beside the blueprint)")
+  command.add_option("--facts", question->facts, "Facts file (default: beside the blueprint)")
       ->type_name("FILE")
       ->needs(flag);
   command
-      ->add_option("-o,--output", question->output,
-                   "Output directory or checkout whose lock and facts apply")
+      .add_option("-o,--output", question->output,
+                  "Output directory or checkout whose lock and facts apply")
       ->type_name("DIR")
       ->needs(flag);
-  command->footer(
-      "OBJECT is KIND/NAME, or the path of a file in the output. PATH is written as in\n"
-      "`spec.replicas`, `spec.taints[0].key`, `metadata.labels[\"a.b/c\"]`.\n\n"
-      "Example:\n"
-      "  gpuctl explain GPU0201\n"
-      "  gpuctl explain --origin MachineSet/ml-x7k2p-a spec.replicas prod.yaml\n");
-  command->callback([=, &global, &exit_code] {
+  return [=, &global] {
     const std::size_t wanted = *origin ? kOriginWords : 1;
     if (words->size() != wanted) {
       throw CLI::ValidationError(*origin ? "--origin wants OBJECT PATH BLUEPRINT"
                                          : "one CODE is explained at a time");
     }
-    if (!*origin) {
-      exit_code = run_explain(words->front(), global);
-      return;
-    }
+    if (!*origin) return run_explain(words->front(), global);
     question->object = (*words)[0];
     question->path = (*words)[1];
     question->blueprint = (*words)[2];
-    exit_code = run_explain_origin(*question, global);
-  });
+    return run_explain_origin(*question, global);
+  };
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {"explain", "Show the page of a diagnostic code, or where a value comes from",
+          "OBJECT is KIND/NAME, or the path of a file in the output. PATH is written as in\n"
+          "`spec.replicas`, `spec.taints[0].key`, `metadata.labels[\"a.b/c\"]`.\n\n"
+          "Example:\n"
+          "  gpuctl explain GPU0201\n"
+          "  gpuctl explain --origin MachineSet/ml-x7k2p-a spec.replicas prod.yaml\n",
+          set_up};
 }
 
 }  // namespace gpuctl::cli

@@ -107,31 +107,34 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
   return usable && !(options.strict && lossy) ? kOk : kFindings;
 }
 
-}  // namespace
-
-void add_import(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "import", "Make a blueprint of manifests that exist, and say what it cannot hold");
+RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   auto options = std::make_shared<ImportOptions>();
   command
-      ->add_option("manifests", options->inputs,
-                   "Files and directories with manifests of one cluster (.yaml, .yml, .json)")
+      .add_option("manifests", options->inputs,
+                  "Files and directories with manifests of one cluster (.yaml, .yml, .json)")
       ->required()
       ->type_name("FILE|DIR");
   command
-      ->add_option("-o,--output", options->output,
-                   "Directory for NAME.yaml, NAME.facts.yaml and NAME.manifests/")
+      .add_option("-o,--output", options->output,
+                  "Directory for NAME.yaml, NAME.facts.yaml and NAME.manifests/")
       ->required()
       ->type_name("DIR");
   command
-      ->add_option("--platform", options->platform,
-                   "Platform of the cluster (default: the one whose documents these are)")
+      .add_option("--platform", options->platform,
+                  "Platform of the cluster (default: the one whose documents these are)")
       ->type_name("NAME");
-  command->add_flag("--take-over", options->take_over, "Overwrite files that are there already");
-  command->add_flag("--strict", options->strict, "Exit with 1 when anything is lost");
+  command.add_flag("--take-over", options->take_over, "Overwrite files that are there already");
+  command.add_flag("--strict", options->strict, "Exit with 1 when anything is lost");
   const auto releases = add_release_options(
-      *command, "Release of the cluster (default: what fits the manifests best)");
-  command->footer(
+      command, "Release of the cluster (default: what fits the manifests best)");
+  return [options, releases, &global] { return run_import(*options, *releases, global); };
+}
+
+}  // namespace
+
+Command import_command() {
+  return {
+      "import", "Make a blueprint of manifests that exist, and say what it cannot hold",
       "The blueprint is rendered and compared with the manifests. What it does not model becomes "
       "an\n"
       "override, what it does not make an extra manifest; what is lost even so is said, each with\n"
@@ -140,10 +143,8 @@ void add_import(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "Example:\n"
       "  kubectl get machinesets -A -o yaml > machines.yaml\n"
       "  gpuctl import install-config.yaml machines.yaml -o imported\n"
-      "  gpuctl import fleet/clusters/prod/ml -o imported\n");
-  command->callback([options, releases, &global, &exit_code] {
-    exit_code = run_import(*options, *releases, global);
-  });
+      "  gpuctl import fleet/clusters/prod/ml -o imported\n",
+      set_up};
 }
 
 }  // namespace gpuctl::cli

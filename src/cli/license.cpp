@@ -130,31 +130,35 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   return print(text, global) && good ? kOk : kFindings;
 }
 
-}  // namespace
-
-void add_license(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* license = app.add_subcommand("license", "Check licence tokens");
-  license->require_subcommand(1);
-  license->footer("Example:\n  gpuctl license check client_configuration_token.tok\n");
+RunFunction set_up(CLI::App& check, const GlobalOptions& global) {
   auto options = std::make_shared<LicenseOptions>();
-  CLI::App* check =
-      license->add_subcommand("check", "Say what a licence token is for, and until when");
-  check->add_option("FILE", options->file, "File with the token, or `-` for standard input")
+  check.add_option("FILE", options->file, "File with the token, or `-` for standard input")
       ->required();
   check
-      ->add_option("--date", options->date,
-                   "Day on which the token is wanted, such as 2031-12-31 (default: today)")
+      .add_option("--date", options->date,
+                  "Day on which the token is wanted, such as 2031-12-31 (default: today)")
       ->type_name("DATE");
-  check->add_option("-o,--output", options->output, "Format: text or json")
+  check.add_option("-o,--output", options->output, "Format: text or json")
       ->check(CLI::IsMember({"text", "json"}));
-  check->footer(
-      "Nothing leaves the machine. Form, times and addresses are checked; the signature is not.\n"
-      "The token itself is never shown.\n\n"
-      "Exit code 0: the token can be used, 1: it cannot.\n\n"
-      "Example:\n"
-      "  gpuctl license check client_configuration_token.tok\n"
-      "  vault kv get -field=token gpu/lab | gpuctl license check - --date 2031-12-31\n");
-  check->callback([options, &global, &exit_code] { exit_code = run_check(*options, global); });
+  return [options, &global] { return run_check(*options, global); };
+}
+
+}  // namespace
+
+Command license_command() {
+  return {
+      "license",
+      "Check licence tokens",
+      "Example:\n  gpuctl license check client_configuration_token.tok\n",
+      nullptr,
+      {{"check", "Say what a licence token is for, and until when",
+        "Nothing leaves the machine. Form, times and addresses are checked; the signature is not.\n"
+        "The token itself is never shown.\n\n"
+        "Exit code 0: the token can be used, 1: it cannot.\n\n"
+        "Example:\n"
+        "  gpuctl license check client_configuration_token.tok\n"
+        "  vault kv get -field=token gpu/lab | gpuctl license check - --date 2031-12-31\n",
+        set_up}}};
 }
 
 }  // namespace gpuctl::cli

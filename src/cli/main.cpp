@@ -102,16 +102,12 @@ int run_program(int argc, char** argv) {
       "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
       "Example:\n  gpuctl apply cluster.yaml --repo fleet\n");
   int exit_code = kOk;
-  add_validate(app, global, exit_code);
-  add_render(app, global, exit_code);
-  add_apply(app, global, exit_code);
-  add_upgrade(app, global, exit_code);
-  add_import(app, global, exit_code);
-  add_mig(app, global, exit_code);
-  add_license(app, global, exit_code);
-  add_explain(app, global, exit_code);
-  add_catalog(app, global, exit_code);
-  add_version(app, global, exit_code);
+  for (const Command& command :
+       {validate_command(), render_command(), apply_command(), upgrade_command(), import_command(),
+        mig_command(), license_command(), explain_command(), catalog_command(),
+        version_command()}) {
+    add_command(app, command, global, exit_code);
+  }
   app.parse_complete_callback([&global] {
     if (!global.verbose) {
       spdlog::set_level(spdlog::level::off);

@@ -126,15 +126,14 @@ int run_show(const MigOptions& options, const GlobalOptions& global) {
   return question.answer(text, arena.list(json), true);
 }
 
-CLI::App* add_command(CLI::App& mig, const char* name, const char* about,
-                      const std::shared_ptr<MigOptions>& options) {
-  CLI::App* command = mig.add_subcommand(name, about);
-  command->add_option("--gpu", options->gpu, "GPU model, as in `gpuctl catalog gpus`")
+std::shared_ptr<MigOptions> add_options(CLI::App& command) {
+  auto options = std::make_shared<MigOptions>();
+  command.add_option("--gpu", options->gpu, "GPU model, as in `gpuctl catalog gpus`")
       ->required()
       ->type_name("MODEL");
-  command->add_option("-o,--output", options->output, "text or json")
+  command.add_option("-o,--output", options->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
-  return command;
+  return options;
 }
 
 void add_layouts(CLI::App& command, MigOptions& options, bool required) {
@@ -147,33 +146,36 @@ void add_layouts(CLI::App& command, MigOptions& options, bool required) {
       ->type_name("PROFILE:COUNT,...");
 }
 
+RunFunction set_up_check(CLI::App& command, const GlobalOptions& global) {
+  auto options = add_options(command);
+  add_layouts(command, *options, true);
+  return [options, &global] { return run_check(*options, global, false); };
+}
+
+RunFunction set_up_show(CLI::App& command, const GlobalOptions& global) {
+  auto options = add_options(command);
+  add_layouts(command, *options, false);
+  return [options, &global] { return run_show(*options, global); };
+}
+
 }  // namespace
 
-void add_mig(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* mig = app.add_subcommand("mig", "Check, show and plan partitions of GPUs (MIG)");
-  mig->require_subcommand(1);
-  mig->footer("Example:\n  gpuctl mig check --gpu MODEL --layout 3g.20gb:1,1g.5gb:4\n");
-
-  auto checked = std::make_shared<MigOptions>();
-  CLI::App* check = add_command(*mig, "check", "Say whether layouts fit, and where", checked);
-  add_layouts(*check, *checked, true);
-  check->footer(
-      "Exit code 0: every layout is placeable, 1: one is not.\n\n"
-      "Example:\n"
-      "  gpuctl mig check --gpu MODEL --layout 3g.20gb:1,2g.10gb:1,1g.5gb:1\n");
-  check->callback(
-      [checked, &global, &exit_code] { exit_code = run_check(*checked, global, false); });
-
-  auto drawn = std::make_shared<MigOptions>();
-  CLI::App* show = add_command(*mig, "show", "Draw layouts, or all that leave no room", drawn);
-  add_layouts(*show, *drawn, false);
-  show->footer(
-      "Example:\n"
-      "  gpuctl mig show --gpu MODEL --layout 3g.20gb:2\n"
-      "  gpuctl mig show --gpu MODEL\n");
-  show->callback([drawn, &global, &exit_code] { exit_code = run_show(*drawn, global); });
-
-  add_mig_plan(*mig, global, exit_code);
+Command mig_command() {
+  return {"mig",
+          "Check, show and plan partitions of GPUs (MIG)",
+          "Example:\n  gpuctl mig check --gpu MODEL --layout 3g.20gb:1,1g.5gb:4\n",
+          nullptr,
+          {{"check", "Say whether layouts fit, and where",
+            "Exit code 0: every layout is placeable, 1: one is not.\n\n"
+            "Example:\n"
+            "  gpuctl mig check --gpu MODEL --layout 3g.20gb:1,2g.10gb:1,1g.5gb:1\n",
+            set_up_check},
+           {"show", "Draw layouts, or all that leave no room",
+            "Example:\n"
+            "  gpuctl mig show --gpu MODEL --layout 3g.20gb:2\n"
+            "  gpuctl mig show --gpu MODEL\n",
+            set_up_show},
+           mig_plan_command()}};
 }
 
 }  // namespace gpuctl::cli

@@ -131,40 +131,44 @@ int run_plan(const MigOptions& options, const GlobalOptions& global) {
                          answers.front().plan.ok);
 }
 
-}  // namespace
-
-void add_mig_plan(CLI::App& mig, const GlobalOptions& global, int& exit_code) {
+RunFunction set_up(CLI::App& plan, const GlobalOptions& global) {
   auto demanded = std::make_shared<MigOptions>();
-  CLI::App* plan = mig.add_subcommand("plan", "Find the fewest GPUs for a demand");
-  plan->add_option("--gpu", demanded->gpus, "GPU model; again to compare models, the best first")
+  plan.add_option("--gpu", demanded->gpus, "GPU model; again to compare models, the best first")
       ->required()
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("MODEL");
-  plan->add_option("--demand", demanded->demand,
-                   "Instances that are needed over all GPUs, by profile or by what they need at "
-                   "least (`10gb:4`, `2g:1`)")
+  plan.add_option("--demand", demanded->demand,
+                  "Instances that are needed over all GPUs, by profile or by what they need at "
+                  "least (`10gb:4`, `2g:1`)")
       ->required()
       ->type_name("PROFILE:COUNT,...");
-  plan->add_option("--per-node", demanded->per_node, "GPUs of one machine")
+  plan.add_option("--per-node", demanded->per_node, "GPUs of one machine")
       ->check(CLI::Range(1, 64))
       ->type_name("N");
-  plan->add_option("--headroom", demanded->headroom, "Percent more of each profile")
+  plan.add_option("--headroom", demanded->headroom, "Percent more of each profile")
       ->check(CLI::Range(0, 1000))
       ->type_name("PERCENT");
-  plan->add_option("--objective", demanded->objective,
-                   "Which model comes first: gpus (fewest) or waste (least memory unused)")
+  plan.add_option("--objective", demanded->objective,
+                  "Which model comes first: gpus (fewest) or waste (least memory unused)")
       ->check(CLI::IsMember({"gpus", "waste"}));
-  plan->add_option("-o,--output", demanded->output, "text or json")
+  plan.add_option("-o,--output", demanded->output, "text or json")
       ->check(CLI::IsMember({"text", "json"}));
-  plan->footer(
+  return [demanded, &global] { return run_plan(*demanded, global); };
+}
+
+}  // namespace
+
+Command mig_plan_command() {
+  return {
+      "plan", "Find the fewest GPUs for a demand",
       "Of plans with as many GPUs it takes the one that loses least. Demands of a few dozen\n"
       "instances are searched through; for larger ones it says what no plan goes below. Needs by\n"
       "size take the smallest profile that has it.\n\n"
       "Example:\n"
       "  gpuctl mig plan --gpu MODEL --demand 1g.5gb:10,3g.20gb:3\n"
-      "  gpuctl mig plan --gpu MODEL --gpu OTHER --demand 10gb:40,2g:9 --per-node 8\n");
-  plan->callback([demanded, &global, &exit_code] { exit_code = run_plan(*demanded, global); });
+      "  gpuctl mig plan --gpu MODEL --gpu OTHER --demand 10gb:40,2g:9 --per-node 8\n",
+      set_up};
 }
 
 }  // namespace gpuctl::cli

@@ -51,7 +51,4 @@ class MigQuestion {
   Report report_;
 };
 
-/// Adds `mig plan`.
-void add_mig_plan(CLI::App& mig, const GlobalOptions& global, int& exit_code);
-
 }  // namespace gpuctl::cli

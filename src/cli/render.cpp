@@ -310,40 +310,43 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
   return print(out, global) ? kOk : kFindings;
 }
 
-}  // namespace
-
-void add_render(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("render", "Write the manifests of blueprints to a directory");
+RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   auto options = std::make_shared<RenderOptions>();
-  options->inputs.add_to(*command);
-  options->inputs.add_target_options(*command);
+  options->inputs.add_to(command);
+  options->inputs.add_target_options(command);
   auto* output = command
-                     ->add_option("-o,--output", options->output,
-                                  "Directory; manifests go to DIR/clusters/STAGE/NAME")
+                     .add_option("-o,--output", options->output,
+                                 "Directory; manifests go to DIR/clusters/STAGE/NAME")
                      ->type_name("DIR");
   auto* to_stdout =
-      command->add_flag("--stdout", options->to_stdout, "One YAML stream on standard output");
+      command.add_flag("--stdout", options->to_stdout, "One YAML stream on standard output");
   output->excludes(to_stdout);
   command
-      ->add_option("--install-dir", options->install_dir,
-                   "Also write to DIR/NAME what holds secrets, such as install-config.yaml with "
-                   "them in place (directories 0700, files 0600)")
+      .add_option("--install-dir", options->install_dir,
+                  "Also write to DIR/NAME what holds secrets, such as install-config.yaml with "
+                  "them in place (directories 0700, files 0600)")
       ->type_name("DIR");
-  command->add_flag("--take-over", options->take_over,
-                    "Overwrite files that were edited by hand or are not ours");
-  command->footer(
+  command.add_flag("--take-over", options->take_over,
+                   "Overwrite files that were edited by hand or are not ours");
+  return [options, &global] {
+    if (options->output.empty() && !options->to_stdout && options->install_dir.empty()) {
+      throw CLI::ValidationError("render", "say where to: -o DIR or --stdout");
+    }
+    return run_render(*options, global);
+  };
+}
+
+}  // namespace
+
+Command render_command() {
+  return {
+      "render", "Write the manifests of blueprints to a directory",
       "Nothing is written when a blueprint has an error. Files that gpuctl does not manage, or\n"
       "that were edited since, are never overwritten without --take-over.\n\n"
       "Example:\n"
       "  gpuctl render cluster.yaml -o out\n"
-      "  gpuctl render cluster.yaml --stdout | less\n");
-  command->callback([options, &global, &exit_code] {
-    if (options->output.empty() && !options->to_stdout && options->install_dir.empty()) {
-      throw CLI::ValidationError("render", "say where to: -o DIR or --stdout");
-    }
-    exit_code = run_render(*options, global);
-  });
+      "  gpuctl render cluster.yaml --stdout | less\n",
+      set_up};
 }
 
 }  // namespace gpuctl::cli

@@ -83,14 +83,9 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
 
 }  // namespace
 
-void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code) {
-  CLI::App* command = app.add_subcommand(
-      "validate", "Check blueprints, or documents that others wrote, without writing anything");
-  auto options = std::make_shared<BlueprintOptions>();
-  options->add_to(*command);
-  const auto releases = add_release_options(
-      *command, "Release that reads the documents of others (default: the newest known)");
-  command->footer(
+Command validate_command() {
+  return {
+      "validate", "Check blueprints, or documents that others wrote, without writing anything",
       "Runs every offline check: schema, derivation, rules, rendering, and with --crds the\n"
       "published schemas of the operators. A file may also hold documents that others wrote, such\n"
       "as an installer's configuration or machine sets: they are known by their kind, and checked\n"
@@ -98,10 +93,14 @@ void add_validate(CLI::App& app, const GlobalOptions& global, int& exit_code) {
       "Example:\n"
       "  gpuctl validate cluster.yaml\n"
       "  gpuctl validate machines/*.yaml\n"
-      "  gpuctl validate --strict --crds crds/ fleet/*.yaml\n");
-  command->callback([options, releases, &global, &exit_code] {
-    exit_code = run_validate(*options, *releases, global);
-  });
+      "  gpuctl validate --strict --crds crds/ fleet/*.yaml\n",
+      [](CLI::App& command, const GlobalOptions& global) {
+        auto options = std::make_shared<BlueprintOptions>();
+        options->add_to(command);
+        const auto releases = add_release_options(
+            command, "Release that reads the documents of others (default: the newest known)");
+        return [options, releases, &global] { return run_validate(*options, *releases, global); };
+      }};
 }
 
 }  // namespace gpuctl::cli
