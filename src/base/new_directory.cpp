@@ -21,9 +21,9 @@ FileError os_error(const std::string& path, int code) {
 
 // Directories below a new one, each made when the first file in it comes. Files come sorted, so the
 // directories on the way to the last one are mostly those of the next.
-class Writer {
+class DirectoryWriter {
  public:
-  explicit Writer(FileDescriptor root) { open_.push_back({"", std::move(root)}); }
+  explicit DirectoryWriter(FileDescriptor root) { open_.push_back({"", std::move(root)}); }
 
   std::optional<FileError> write(const std::string& path, std::string_view content) {
     const std::size_t slash = path.rfind('/');
@@ -81,7 +81,7 @@ std::optional<FileError> write_directory(int parent, const std::string& name,
   if (::mkdirat(parent, name.c_str(), 0755) != 0) return os_error("", errno);
   FileDescriptor root(::openat(parent, name.c_str(), kDirectoryFlags));
   if (!root) return os_error("", errno);
-  Writer writer(std::move(root));
+  DirectoryWriter writer(std::move(root));
   for (const auto& [path, content] : files) {
     if (auto error = writer.write(path, content)) return error;
   }

@@ -2,26 +2,26 @@
 
 #include "base/text.hpp"
 #include "blueprint/codes.hpp"
+#include "catalog/wrapper.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::blueprint {
 
 namespace {
 
-constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
-
 // True when the document of `file` is of the wanted kind; reports otherwise.
 bool check_kind(const yaml::Node& document, std::string_view kind, std::string_view code,
                 diag::FileId file, diag::Sources& sources, diag::Sink& sink) {
   const yaml::Node found_kind = document.get("kind");
-  if (document.get("apiVersion").as_string() == kApiVersion && found_kind.as_string() == kind) {
+  if (document.get("apiVersion").as_string() == catalog::kApiVersion &&
+      found_kind.as_string() == kind) {
     return true;
   }
   diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
   // A file without a document has nothing to point to but its start.
   if (at == diag::kNoOrigin) at = sources.add_span(file, 0, 0);
   diag::Diagnostic& diagnostic = sink.error(code, at, "this document is no " + std::string(kind))
-                                     .expect("`apiVersion: " + std::string(kApiVersion) +
+                                     .expect("`apiVersion: " + std::string(catalog::kApiVersion) +
                                              "` and `kind: " + std::string(kind) + "`");
   if (found_kind.is_string()) {
     diagnostic.got("apiVersion `" + std::string(document.get("apiVersion").as_string()) +

@@ -4,12 +4,12 @@
 #include <map>
 
 #include "catalog/codes.hpp"
+#include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
 
 namespace {
 
-constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
 // No kind is that special; this ends a circle.
 constexpr std::size_t kDeepest = 8;
 
@@ -23,9 +23,9 @@ struct Parts {
   yaml::Node published;
 };
 
-class Loader {
+class DocumentLoader {
  public:
-  Loader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
+  DocumentLoader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
 
   std::vector<DocumentKind> load(const std::vector<std::string>& folders) {
     for (const std::string& folder : folders) {
@@ -178,7 +178,7 @@ class Loader {
 
 std::vector<DocumentKind> load_documents(Library& library, const std::vector<std::string>& folders,
                                          diag::Sink& sink) {
-  return Loader(library, sink).load(folders);
+  return DocumentLoader(library, sink).load(folders);
 }
 
 Releases read_releases(const yaml::Node& written) {

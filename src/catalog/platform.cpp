@@ -30,9 +30,9 @@ std::vector<std::string> provider_folders(const Library& library) {
 using RowSchemas = std::vector<std::pair<std::string, schema::SchemaPtr>>;
 
 // Loads the parts of one platform; each step adds to `platform_`.
-class Loader {
+class PlatformLoader {
  public:
-  Loader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
+  PlatformLoader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
 
   std::shared_ptr<const Platform> load(const std::string& name, diag::Origin asked_at) {
     const std::vector<std::string> known = platforms(library_);
@@ -293,7 +293,7 @@ const Table* Platform::table(std::string_view table_name) const {
 
 std::shared_ptr<const Platform> load_platform(Library& library, const std::string& name,
                                               diag::Origin asked_at, diag::Sink& sink) {
-  return Loader(library, sink).load(name, asked_at);
+  return PlatformLoader(library, sink).load(name, asked_at);
 }
 
 }  // namespace gpuctl::catalog

@@ -4,12 +4,6 @@
 
 namespace gpuctl::catalog {
 
-namespace {
-
-constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
-
-}  // namespace
-
 yaml::Node spec_of(Library& library, const std::string& path, std::string_view kind,
                    diag::Sink& sink) {
   const yaml::Node* tree = library.file(path);

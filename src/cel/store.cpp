@@ -24,9 +24,9 @@ enum Flag : std::uint8_t {
 
 enum class ConstantKind : std::uint8_t { node, omit, type };
 
-class Writer {
+class ProgramWriter {
  public:
-  explicit Writer(const Program& program) : program_(program) {}
+  explicit ProgramWriter(const Program& program) : program_(program) {}
 
   std::optional<std::string> write() {
     out_ += program_.builds ? '\1' : '\0';
@@ -88,9 +88,9 @@ class Writer {
   std::string out_;
 };
 
-class Reader {
+class ProgramReader {
  public:
-  Reader(std::string_view bytes, Program& program) : bytes_(bytes), program_(program) {}
+  ProgramReader(std::string_view bytes, Program& program) : bytes_(bytes), program_(program) {}
 
   void read() {
     program_.builds = bytes_.byte() != 0;
@@ -169,7 +169,7 @@ std::string Store::key_of(std::string_view text, const Environment& environment)
 
 void Store::record(const Environment& environment, const Program& program) {
   if (opened_) return;
-  std::optional<std::string> bytes = Writer(program).write();
+  std::optional<std::string> bytes = ProgramWriter(program).write();
   const auto [found, added] = recorded_.try_emplace(key_of(program.text, environment), bytes);
   if (!added && found->second != bytes) found->second.reset();
 }
@@ -208,7 +208,7 @@ std::shared_ptr<const Program> Store::find(std::string_view text,
   program->environment = std::make_unique<const Environment>(environment);
   yaml::Unpacker record(*at);
   record.text();
-  Reader(record.rest(), *program).read();
+  ProgramReader(record.rest(), *program).read();
   return program;
 }
 

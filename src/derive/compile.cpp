@@ -30,10 +30,11 @@ std::string dotted(std::span<const Step> path) {
   return out;
 }
 
-class Compiler {
+class DerivationCompiler {
  public:
-  Compiler(const catalog::Platform& platform, std::shared_ptr<const cel::Environment> environment,
-           bool thorough, diag::Sources& sources, diag::Sink& sink)
+  DerivationCompiler(const catalog::Platform& platform,
+                     std::shared_ptr<const cel::Environment> environment, bool thorough,
+                     diag::Sources& sources, diag::Sink& sink)
       : platform_(platform),
         base_(std::move(environment)),
         thorough_(thorough),
@@ -138,7 +139,7 @@ std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
                                           std::shared_ptr<const cel::Environment> environment,
                                           bool thorough, diag::Sources& sources, diag::Sink& sink,
                                           std::shared_ptr<const Chooser> chooser) {
-  Compiler compiler(platform, std::move(environment), thorough, sources, sink);
+  DerivationCompiler compiler(platform, std::move(environment), thorough, sources, sink);
   auto derivation = std::make_shared<Derivation>();
   derivation->chooser = std::move(chooser);
   bool good = true;

@@ -11,11 +11,11 @@ namespace gpuctl::derive {
 
 namespace {
 
-class Run {
+class DerivationRun {
  public:
-  Run(const Chooser* chooser, const blueprint::Blueprint& blueprint, const yaml::Node& facts,
-      const Earlier& earlier, diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
-      cel::Provenance* provenance)
+  DerivationRun(const Chooser* chooser, const blueprint::Blueprint& blueprint,
+                const yaml::Node& facts, const Earlier& earlier, diag::Sources& sources,
+                yaml::Arena& arena, diag::Sink& sink, cel::Provenance* provenance)
       : chooser_(chooser),
         derived_schema_(*blueprint.platform->derived),
         earlier_(earlier),
@@ -192,7 +192,8 @@ std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blu
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
                               cel::Provenance* provenance) {
   const std::size_t errors_before = sink.error_count();
-  Run run(derivation.chooser.get(), blueprint, facts, earlier, sources, arena, sink, provenance);
+  DerivationRun run(derivation.chooser.get(), blueprint, facts, earlier, sources, arena, sink,
+                    provenance);
   for (const Row& row : derivation.rows) {
     run.row(row);
     // Later rows build on this one: going on would only repeat the fault.

@@ -3,13 +3,14 @@
 #include <chrono>
 
 #include "base/date.hpp"
+#include "catalog/wrapper.hpp"
 
 namespace gpuctl::document {
 
 yaml::Node token_document(std::string_view kind, std::string_view token, std::int64_t now,
                           yaml::Arena& arena) {
   yaml::MapBuilder out;
-  out.set(arena, "apiVersion", arena.string("gpuctl.dev/v1alpha1"));
+  out.set(arena, "apiVersion", yaml::Node::view(catalog::kApiVersion));
   out.set(arena, "kind", arena.string(kind));
   out.set(arena, "token", arena.string(token));
   out.set(arena, "now", yaml::Node::integer(now));

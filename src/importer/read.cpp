@@ -28,9 +28,9 @@ bool is_manifest(const std::string& name) {
 }
 
 // Finds and reads what the user named.
-class Reader {
+class ManifestReader {
  public:
-  Reader(pipeline::Knowledge& knowledge, yaml::Context context)
+  ManifestReader(pipeline::Knowledge& knowledge, yaml::Context context)
       : knowledge_(knowledge), context_(context) {}
 
   void add(const std::string& path) {
@@ -131,7 +131,7 @@ void tell_kinds(const std::vector<ManifestFile>& files, diag::Diagnostic& error)
 
 Given read_manifests(const std::vector<std::string>& paths, pipeline::Knowledge& knowledge,
                      yaml::Context context) {
-  Reader reader(knowledge, context);
+  ManifestReader reader(knowledge, context);
   for (const std::string& path : paths) reader.add(path);
   return reader.take();
 }

@@ -23,9 +23,9 @@ bool same(const Node& wanted, const Node& made) {
 }
 
 // Walks both trees and calls `differ(path, wanted, made)`.
-class Walk {
+class DifferenceWalk {
  public:
-  explicit Walk(std::vector<Difference>& out) : out_(out) {}
+  explicit DifferenceWalk(std::vector<Difference>& out) : out_(out) {}
 
   void compare(const Node& wanted, const Node& made, const std::string& path) {
     if (wanted.is_map() && made.is_map()) {
@@ -62,7 +62,7 @@ std::optional<Node> patch_at(const Node& wanted, const Node& made, const std::st
                              yaml::Arena& arena) {
   if (!wanted.is_map() || !made.is_map()) {
     std::vector<Difference> found;
-    Walk(found).compare(wanted, made, path);
+    DifferenceWalk(found).compare(wanted, made, path);
     return found.empty() ? std::nullopt : std::optional(wanted);
   }
   yaml::MapBuilder out;
@@ -103,7 +103,7 @@ std::string step_below(const std::string& path, std::string_view key) {
 
 std::vector<Difference> differences(const Node& wanted, const Node& made) {
   std::vector<Difference> out;
-  Walk(out).compare(wanted, made, {});
+  DifferenceWalk(out).compare(wanted, made, {});
   return out;
 }
 

@@ -14,8 +14,6 @@ namespace {
 // Variables of every expression, in this order; rows below a list have `item` and `index` besides.
 enum Variable : std::size_t { kDocuments, kRelease, kCatalog, kFound, kVariables };
 
-constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
-
 // What fails is not true: the document is not as the row expects it.
 bool is_true(const cel::Expression& expression, const std::vector<cel::Value>& values,
              yaml::Arena& arena) {
@@ -184,7 +182,7 @@ class Mapping::Run {
     spec.set(arena_, "platform", arena_.string(platform));
     for (const yaml::Entry& entry : found_.get("spec").entries()) spec.set(entry.key, entry.value);
     yaml::MapBuilder blueprint;
-    blueprint.set(arena_, "apiVersion", arena_.string(kApiVersion));
+    blueprint.set(arena_, "apiVersion", arena_.string(catalog::kApiVersion));
     blueprint.set(arena_, "kind", arena_.string("Blueprint"));
     blueprint.set(arena_, "metadata", found_.get("metadata"));
     blueprint.set(arena_, "spec", spec.build(arena_));

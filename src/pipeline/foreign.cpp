@@ -30,10 +30,11 @@ bool is_object(const yaml::Node& document) {
   return document.get("apiVersion").is_string() && document.get("kind").is_string();
 }
 
-class Checker {
+class DocumentChecker {
  public:
   /// `objects`: all documents of the file, as document::objects_of() lists them.
-  Checker(const Request& request, Knowledge& knowledge, yaml::Node objects, yaml::Context context)
+  DocumentChecker(const Request& request, Knowledge& knowledge, yaml::Node objects,
+                  yaml::Context context)
       : request_(request),
         knowledge_(knowledge),
         objects_(objects),
@@ -158,7 +159,7 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
   sink.take(std::move(findings));
   std::vector<document::Placed> placed;
   for (const yaml::Node& document : *documents) placed.push_back({document, {}});
-  Checker checker(request, knowledge, document::objects_of(placed, arena), context);
+  DocumentChecker checker(request, knowledge, document::objects_of(placed, arena), context);
   std::size_t number = 0;
   for (const yaml::Node& document : *documents) {
     if (document.is_null()) continue;

@@ -4,6 +4,7 @@
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
+#include "catalog/wrapper.hpp"
 #include "plan/codes.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/read.hpp"
@@ -11,7 +12,6 @@
 namespace gpuctl::plan {
 
 namespace {
-constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
 constexpr std::string_view kRestore =
     "restore the file from Git history; it says which files gpuctl may change";
 
@@ -88,7 +88,7 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
   yaml::Arena arena;
   const auto string = [&](std::string_view text) { return arena.string(text); };
   yaml::MapBuilder out;
-  out.set(arena, "apiVersion", string(kApiVersion));
+  out.set(arena, "apiVersion", string(catalog::kApiVersion));
   out.set(arena, "kind", string("Lock"));
   yaml::MapBuilder metadata;
   metadata.set(arena, "name", string(cluster));
@@ -120,12 +120,12 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
                               diag::Sink& sink) {
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document) return std::nullopt;
-  if (document->get("apiVersion").as_string() != kApiVersion ||
+  if (document->get("apiVersion").as_string() != catalog::kApiVersion ||
       document->get("kind").as_string() != "Lock" || !document->get("files").is_map()) {
     const bool empty = document->origin() == diag::kNoOrigin;
     sink.error(kFaultyLock, empty ? sources.add_span(file, 0, 0) : document->origin(),
                "this file is no lock of gpuctl")
-        .expect("`apiVersion: " + std::string(kApiVersion) + "`, `kind: Lock` and `files`")
+        .expect("`apiVersion: " + std::string(catalog::kApiVersion) + "`, `kind: Lock` and `files`")
         .suggest(std::string(kRestore));
     return std::nullopt;
   }

@@ -13,9 +13,9 @@ const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge",    
 
 using PiecePtr = std::unique_ptr<Piece>;
 
-class Compiler {
+class BodyCompiler {
  public:
-  Compiler(diag::Sources& sources, diag::Sink& sink) : sources_(sources), sink_(sink) {}
+  BodyCompiler(diag::Sources& sources, diag::Sink& sink) : sources_(sources), sink_(sink) {}
 
   PiecePtr piece(const yaml::Node& node, const cel::Environment& environment, bool is_item) {
     switch (node.kind()) {
@@ -214,7 +214,7 @@ class Compiler {
 
 std::unique_ptr<Piece> compile_body(const yaml::Node& body, const cel::Environment& environment,
                                     diag::Sources& sources, diag::Sink& sink) {
-  return Compiler(sources, sink).piece(body, environment, false);
+  return BodyCompiler(sources, sink).piece(body, environment, false);
 }
 
 }  // namespace gpuctl::render

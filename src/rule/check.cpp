@@ -13,12 +13,12 @@ namespace gpuctl::rule {
 
 namespace {
 
-class Checker {
+class RuleChecker {
  public:
   /// `blueprint` when the rules are on one; otherwise the first value is a document. `conflict` of
   /// its versions, or nullptr.
-  Checker(Subject subject, const yaml::Node* blueprint, const derive::Conflict* conflict,
-          diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+  RuleChecker(Subject subject, const yaml::Node* blueprint, const derive::Conflict* conflict,
+              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
       : subject_(std::move(subject)),
         values_(std::move(subject_.values)),
         base_count_(values_.size()),
@@ -353,14 +353,14 @@ void check(const Rules& rules, const blueprint::Blueprint& blueprint,
   subject.values.emplace_back(arena.string(today));
   subject.fallback = blueprint.metadata.get("name").origin();
   subject.observer = observer;
-  Checker checker(std::move(subject), &blueprint.document,
-                  derived.conflict ? &*derived.conflict : nullptr, sources, arena, sink);
+  RuleChecker checker(std::move(subject), &blueprint.document,
+                      derived.conflict ? &*derived.conflict : nullptr, sources, arena, sink);
   checker.run(rules);
 }
 
 void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
            diag::Sink& sink) {
-  Checker checker(subject, nullptr, nullptr, sources, arena, sink);
+  RuleChecker checker(subject, nullptr, nullptr, sources, arena, sink);
   checker.run(rules);
 }
 

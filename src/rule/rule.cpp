@@ -31,10 +31,10 @@ std::optional<diag::Severity> parse_severity(std::string_view text) {
   return std::nullopt;
 }
 
-class Compiler {
+class RuleCompiler {
  public:
-  Compiler(std::shared_ptr<const cel::Environment> environment, bool on_documents, bool thorough,
-           diag::Sources& sources, diag::Sink& sink)
+  RuleCompiler(std::shared_ptr<const cel::Environment> environment, bool on_documents,
+               bool thorough, diag::Sources& sources, diag::Sink& sink)
       : base_(std::move(environment)),
         keys_(kKeys),
         thorough_(thorough),
@@ -155,7 +155,7 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
   auto with_date = std::make_shared<cel::Environment>(*environment);
   with_date->variables.push_back(
       {"today", cel::LazyType(cel::Type::simple(cel::TypeKind::string))});
-  Compiler compiler(std::move(with_date), false, thorough, sources, sink);
+  RuleCompiler compiler(std::move(with_date), false, thorough, sources, sink);
   auto rules = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
   bool good = true;
@@ -177,7 +177,7 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
 std::shared_ptr<const Rules> compile_document_rules(
     const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
     bool thorough, diag::Sources& sources, diag::Sink& sink) {
-  Compiler compiler(std::move(environment), true, thorough, sources, sink);
+  RuleCompiler compiler(std::move(environment), true, thorough, sources, sink);
   auto rules = std::make_shared<Rules>();
   bool good = true;
   for (const yaml::Node& item : written) {

@@ -39,11 +39,11 @@ struct Between {
 };
 
 // One choice for one blueprint.
-class Run {
+class VersionSearch {
  public:
-  Run(const std::vector<Axis>& axes, const std::vector<Between>& rules,
-      std::span<const cel::Value> values, const derive::Earlier& earlier, diag::Sources& sources,
-      yaml::Arena& arena, diag::Sink& sink)
+  VersionSearch(const std::vector<Axis>& axes, const std::vector<Between>& rules,
+                std::span<const cel::Value> values, const derive::Earlier& earlier,
+                diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
       : all_axes_(axes),
         rules_(rules),
         values_(values.begin(), values.end()),
@@ -321,7 +321,7 @@ class Versions : public derive::Chooser {
   derive::Chosen choose(std::span<const cel::Value> values, const derive::Earlier& earlier,
                         diag::Sources& sources, yaml::Arena& arena,
                         diag::Sink& sink) const override {
-    return Run(axes_, between_, values, earlier, sources, arena, sink).choose();
+    return VersionSearch(axes_, between_, values, earlier, sources, arena, sink).choose();
   }
 
  private:
@@ -330,10 +330,10 @@ class Versions : public derive::Chooser {
   std::shared_ptr<const rule::Rules> rules_;  // owner of what between_ points to
 };
 
-class Compiler {
+class AxisCompiler {
  public:
-  Compiler(std::shared_ptr<const cel::Environment> environment, bool thorough,
-           diag::Sources& sources, diag::Sink& sink)
+  AxisCompiler(std::shared_ptr<const cel::Environment> environment, bool thorough,
+               diag::Sources& sources, diag::Sink& sink)
       : environment_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(sink) {}
 
   Axis axis(const yaml::Node& written) {
@@ -387,7 +387,7 @@ std::shared_ptr<const derive::Chooser> compile(const catalog::Platform& platform
                                                bool thorough, diag::Sources& sources,
                                                diag::Sink& sink) {
   const std::size_t errors_before = sink.error_count();
-  Compiler compiler(std::move(environment), thorough, sources, sink);
+  AxisCompiler compiler(std::move(environment), thorough, sources, sink);
   std::vector<Axis> axes;
   for (const yaml::Node& written : platform.axes) axes.push_back(compiler.axis(written));
   std::vector<Between> between;

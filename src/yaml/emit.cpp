@@ -195,9 +195,9 @@ void append_integer(std::string& out, std::int64_t value) {
   out.append(buffer.data(), end);
 }
 
-class Writer {
+class TextWriter {
  public:
-  explicit Writer(std::string& out) : out_(out) {}
+  explicit TextWriter(std::string& out) : out_(out) {}
 
   // Writes the value behind "key:" or "-" (nothing after it yet) and ends the line. `indent` is the
   // column of the parent.
@@ -391,7 +391,7 @@ void append_json(std::string& out, const Node& node) {
 }  // namespace
 
 void emit(const Node& node, std::string& out) {
-  Writer writer(out);
+  TextWriter writer(out);
   if (node.is_map() && node.size() != 0) {
     writer.map(node, 0, false);
   } else if (node.is_list() && node.size() != 0) {

@@ -59,10 +59,10 @@ char32_t escaped_character(char c) {
 }
 
 // Walks raw text and value together. Each step either proves that they agree or fails.
-class Walk {
+class CharacterWalk {
  public:
-  Walk(std::string_view text, std::size_t at, std::string_view value,
-       std::vector<std::uint32_t>* offsets)
+  CharacterWalk(std::string_view text, std::size_t at, std::string_view value,
+                std::vector<std::uint32_t>* offsets)
       : text_(text), at_(at), value_(value), offsets_(offsets) {
     if (offsets_ != nullptr) {
       offsets_->clear();
@@ -410,7 +410,7 @@ ScalarPlace locate_scalar(std::string_view text, std::size_t at, std::string_vie
                           std::vector<std::uint32_t>* offsets) {
   ScalarPlace place;
   if (offsets == nullptr && locate_verbatim(text, at, value, place)) return place;
-  return Walk(text, at, value, offsets).run();
+  return CharacterWalk(text, at, value, offsets).run();
 }
 
 }  // namespace gpuctl::yaml
