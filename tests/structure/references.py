@@ -38,9 +38,9 @@ OTHERS = {
     "--client-secret": "flux", "--unsafe-allow-generic-targets": "kubeseal",
     "--scope": "kubeseal", "--name": "kubeseal",
     "--listgpumodes": "displaymodeselector", "--gpumode": "displaymodeselector",
-    "--force-conflicts": "kubectl",
-    "--accept": "tests/golden/run.py", "--rounds": "tests/remote/run.py",
 }
+# Pages for who changes gpuctl: their options are mostly those of tests.
+OF_TESTS = ("CONTRIBUTING.md", "docs/testing.md", "docs/coverage/")
 # Codes that do not exist, as examples of what is said of such.
 NO_CODES = {"docs/codes/GPU0686.md": {"GPU4690"}}
 
@@ -128,7 +128,8 @@ def check_commands(program, pages, others):
             findings += [f"{relative(path)}: {fault}" for fault in program.faults(words)]
         if path in pages:
             for span in SPAN.findall(FENCE.sub("", text)):
-                if re.match(r"--?[a-z]", span.strip()) and span.split()[0].split("=")[0] not in every:
+                alone = re.match(r"\s*(--?[a-z][\w-]*)", span)
+                if alone and alone[1] not in every and not relative(path).startswith(OF_TESTS):
                     findings.append(f"{relative(path)}: `{span}` is an option of no command")
                 words = span.split()
                 if words and words[0] in program.commands[()] and re.search(r" --[a-z]", span):
@@ -200,6 +201,18 @@ def check_files(files):
     return findings
 
 
+def check_tests():
+    """docs/testing.md names tests as ctest does."""
+    build = (ROOT / "tests/CMakeLists.txt").read_text()
+    known = set(re.findall(r"gpuctl_script\((\w+)", build))
+    for prefix, variable in (("unit", "name"), ("structure", "check")):
+        known |= {f"{prefix}_{name}" for name in re.search(rf"foreach\({variable} ([^)]*)\)", build)[1].split()}
+    page = ROOT / "docs/testing.md"
+    return [f"{relative(page)}: there is no test `{name}`"
+            for row in re.findall(r"^\| .*? \| (.*) \|.*\|$", page.read_text(), re.M)
+            for name in SPAN.findall(row) if re.fullmatch(r"[a-z_]+", name) and name not in known]
+
+
 def check_codes(files):
     pages = {path.stem for path in (ROOT / "docs/codes").glob("GPU*.md")}
     return [f"{relative(path)}: {code} has no page" for path, text in files.items()
@@ -212,7 +225,7 @@ def main():
     build = texts(*BUILD)
     findings = check_probes(program) + check_commands(program, pages, others)
     findings += check_help(program)
-    findings += check_tables({**pages, **others})
+    findings += check_tests() + check_tables({**pages, **others})
     findings += check_files({**pages, **others, **build})
     findings += check_codes({**pages, **others})
     sys.exit(close(findings, len(pages) + len(others) + len(build), "texts"))
