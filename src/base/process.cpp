@@ -108,6 +108,7 @@ std::vector<std::string> environment_of(const Process& process) {
 
 std::vector<char*> raw(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(text.data());
   pointers.push_back(nullptr);
   return pointers;

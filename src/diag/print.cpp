@@ -272,6 +272,7 @@ void print_json(const Diagnostic& found, const Sources& sources, std::string& ou
   const Diagnostic diagnostic = without_secrets(found, sources);
   const auto all = [](const std::vector<std::string>& texts) {
     std::vector<std::string> short_texts;
+    short_texts.reserve(texts.size());
     for (const std::string& text : texts) short_texts.push_back(shorten(text));
     return short_texts;
   };

@@ -44,7 +44,7 @@ bool refuse(const fs::path& path, const std::string& reason, diag::Sink& sink) {
 
 // Absolute, as XDG wants it; "" when nothing tells where.
 fs::path cache_home() {
-  const fs::path given = variable("XDG_CACHE_HOME");
+  fs::path given = variable("XDG_CACHE_HOME");
   if (given.is_absolute()) return given;
   const fs::path home = variable("HOME");
   return home.is_absolute() ? home / ".cache" : fs::path();

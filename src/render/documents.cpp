@@ -311,6 +311,7 @@ yaml::Node describe(const std::vector<Document>& documents, std::string Document
       }
     }
     std::vector<yaml::Node> rows;
+    rows.reserve(kinds.size());
     for (const auto& [key, row] : kinds) rows.push_back(row);
     yaml::MapBuilder one;
     one.set(arena, "name", string(name));

@@ -19,7 +19,7 @@ std::string changed_by_defaults(const yaml::Node& written, const yaml::Node& def
                                 const std::string& path) {
   if (written.is_map() && defaulted.is_map()) {
     for (const yaml::Entry& entry : written.entries()) {
-      const std::string below = path + "." + std::string(entry.key.as_string());
+      std::string below = path + "." + std::string(entry.key.as_string());
       const yaml::Node* other = defaulted.find(entry.key);
       if (other == nullptr) return below;
       std::string changed = changed_by_defaults(entry.value, *other, below);

@@ -53,7 +53,7 @@ std::optional<std::string> from_base64(std::string_view text) {
       ended = true;
       continue;
     }
-    const int value = kValues[static_cast<unsigned char>(c)];
+    const int value = kValues[static_cast<unsigned char>(c)];  // NOLINT: it holds numbers, not text
     if (value < 0 || ended) return std::nullopt;
     ++letters;
     bits = (bits << 6U) | static_cast<std::uint32_t>(value);

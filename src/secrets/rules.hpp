@@ -104,7 +104,7 @@ class Rules {
     return ((window << 5U) | (static_cast<unsigned char>(c) & 31U)) & (kWindows - 1);
   }
   struct Slot {
-    std::uint32_t window;
+    std::uint32_t window = 0;
     Keyword keyword;
   };
   template <typename Found>

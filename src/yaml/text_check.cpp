@@ -16,9 +16,7 @@ std::size_t find_forbidden(std::string_view text, bool allow_separators) {
   std::size_t i = byte_order_mark(text);
   while (i < text.size()) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c < 0x7F) {
-      ++i;
-    } else if (c == '\n' || c == '\t') {
+    if ((c >= 0x20 && c < 0x7F) || c == '\n' || c == '\t') {
       ++i;
     } else if (c == '\r') {
       if (i + 1 >= text.size() || text[i + 1] != '\n') return i;

@@ -30,7 +30,7 @@ struct Setting {
 /// `pool`: an object with declared fields; `labels`: a map of strings; `any`: not typed.
 const Setting& setting() {
   static const Setting* const made = [] {
-    auto* fresh = new Setting;  // lives as long as the process
+    auto* fresh = new Setting;  // NOLINT: lives as long as the process
     yaml::Arena& arena = fresh->arena;
     using cel::Type;
     using cel::TypeKind;

@@ -4,6 +4,7 @@
 A case is a folder tests/golden/GROUP/NAME/ (deeper groups are fine) with a file `cmd`:
 
     # comment
+    about GPU2403
     render {case}/blueprint.yaml -o {out}
     apply {case}/blueprint.yaml --repo {repo}
     git log --format=%s
@@ -13,12 +14,39 @@ Each line is one run of gpuctl, or of git inside {repo}. Placeholders: {case} th
 change is a case's business: what the published CRDs say of golden output is tested by
 tests/interop/golden_crds.py. The working directory is the case folder. A file `env` may add KEY=VALUE lines.
 
+One line may say what the case is about, so that a note or warning of somebody else's does not change
+it. Errors always count. Where something is left out, so is the line that counts errors and warnings.
+
+    about GPU2403 GPU2408   only these notes and warnings count, and each of these codes must be
+                            shown; how many documents a cluster has does not count
+    about tree              no note, no warning: the case is about what is written
+    about all               everything counts
+    ignore GPU4609          everything counts but these notes and warnings
+
+Without it everything counts; below errors/ a case is about the code that its name begins with.
+
 Expectations, all optional: `stdout` and `stderr` (absent: must be empty), `exit` (one number a
 run, shorter lists are filled with 0 from the front; absent: all 0), `tree/` (what {out} holds; where
 a case is about a few files, a file `only` names them, a pattern of fnmatch a line).
 Paths and commit ids in the texts are replaced by {placeholders} before they are compared, as is
 the digest of the knowledge everywhere: it moves with every change of a table; the numbers of rules
 and templates that -v logs move with every new one.
+
+A small case is better one file, GROUP/NAME.case: what would be `cmd` stands at its head, and each
+file of the folder follows below a line with its name (the form of Go's txtar):
+
+    # Zones that the region does not have.
+    validate {case}/blueprint.yaml
+    -- blueprint.yaml --
+    apiVersion: gpuctl.dev/v1alpha1
+    ...
+    -- stderr --
+    error[GPU1234]: ...
+    -- exit --
+    1
+
+--accept writes the expectations into it, behind the inputs. Files without a line end at their end
+take a folder, and so does a tree that other tests read (tests/interop, tests/secrets).
 
 Every blueprint under blueprints/ has a case of its own under tests/golden/blueprints/.
 """
@@ -38,6 +66,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent)]
+from golden import cases as golden_cases  # noqa: E402
+from golden.cases import expected_exits  # noqa: E402
 from support import program  # noqa: E402
 from support.program import ROOT, TIMEOUT_S  # noqa: E402
 
@@ -45,12 +75,7 @@ DIFF_LINES = 80
 EXIT_CODES = {0, 1, 2, 64}  # all that gpuctl documents; anything else is a crash
 
 
-def find_cases():
-    return sorted(path.parent for path in HERE.rglob("cmd")
-                  if "tree" not in path.relative_to(HERE).parts)
-
-
-def environment(case, home):
+def environment(folder, home):
     """Nothing of the caller's environment but what running a program takes."""
     env = program.environment(home)
     env.update({
@@ -59,7 +84,7 @@ def environment(case, home):
         "GIT_COMMITTER_NAME": "Golden", "GIT_COMMITTER_EMAIL": "golden@example.invalid",
         "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
     })
-    extra = case / "env"
+    extra = folder / "env"
     if extra.exists():
         for line in extra.read_text().splitlines():
             if line and not line.startswith("#"):
@@ -80,7 +105,7 @@ def read_tree(folder):
 
 def patterns(case):
     """What the file `only` of a case says; empty: the whole tree counts."""
-    path = case / "only"
+    path = case.folder / "only"
     return path.read_text().split() if path.exists() else []
 
 
@@ -111,17 +136,14 @@ def overlay_options(words):
 def run_case(case, gpuctl, digest):
     with tempfile.TemporaryDirectory(prefix="golden-") as temporary:
         scratch = pathlib.Path(temporary).resolve()
-        places = {"out": scratch / "out", "repo": scratch / "repo", "case": case,
+        places = {"out": scratch / "out", "repo": scratch / "repo", "case": case.folder,
                   "root": ROOT}
         home = scratch / "home"
         home.mkdir()
-        env = environment(case, home)
+        env = environment(case.folder, home)
         texts, exits = {"stdout": "", "stderr": ""}, []
         overlays = set()
-        for line in (case / "cmd").read_text().splitlines():
-            line = line.strip()
-            if not line or line.startswith("#"):
-                continue
+        for line in case.runs():
             words = []
             for word in shlex.split(line):
                 for name, path in places.items():
@@ -132,7 +154,7 @@ def run_case(case, gpuctl, digest):
             else:
                 command = [gpuctl] + words
             overlays.add(tuple(overlay_options(words)))
-            done = subprocess.run(command, cwd=case, env=env, stdin=subprocess.DEVNULL,
+            done = subprocess.run(command, cwd=case.folder, env=env, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=TIMEOUT_S)
             exits.append(done.returncode)
             texts["stdout"] += done.stdout.decode("utf-8", "backslashreplace")
@@ -157,7 +179,8 @@ def run_case(case, gpuctl, digest):
         tree = {name: without_digests(content.decode("utf-8", "surrogateescape"), digests)
                       .encode("utf-8", "surrogateescape")
                 for name, content in tree.items()}
-        return Outcome(texts["stdout"], texts["stderr"], exits, tree)
+        subject = case.subject()
+        return Outcome(subject.stdout(texts["stdout"]), subject.stderr(texts["stderr"]), exits, tree)
 
 
 def without_digests(text, digests):
@@ -166,12 +189,6 @@ def without_digests(text, digests):
         text = text.replace(f'catalog: "{digest}"', "catalog: {catalogue}")
         text = text.replace(digest, "{catalogue}")
     return text
-
-
-def expected_exits(case, runs):
-    path = case / "exit"
-    given = [int(word) for word in path.read_text().split()] if path.exists() else []
-    return [0] * (runs - len(given)) + given
 
 
 def diff(name, want, got):
@@ -191,14 +208,12 @@ def compare(case, got):
     if want_exits != got.exits:
         found.append(f"exit codes: expected {want_exits}, got {got.exits}")
     for name in ("stdout", "stderr"):
-        path = case / name
+        path = case.folder / name
         want = path.read_text() if path.exists() else ""
         have = getattr(got, name)
         if want != have:
             found.append(diff(name, want, have))
-    want_tree = read_tree(case / "tree") if (case / "tree").exists() else {}
-    found += [f"only: nothing is called {pattern}" for pattern in patterns(case)
-              if not any(fnmatch.fnmatchcase(name, pattern) for name in got.tree)]
+    want_tree = read_tree(case.folder / "tree") if (case.folder / "tree").exists() else {}
     for name in sorted(set(want_tree) | set(got.tree)):
         if name not in got.tree:
             found.append(f"tree/{name}: expected, but not written")
@@ -210,21 +225,60 @@ def compare(case, got):
     return found
 
 
+def shortcomings(case, got):
+    """What no accepting helps against: a crash, or a case that does not show what it is about."""
+    found = [f"only: nothing is called {pattern}" for pattern in patterns(case)
+             if not any(fnmatch.fnmatchcase(name, pattern) for name in got.tree)]
+    found += [f"about {code}: it is not shown"
+              for code in case.subject().missing(got.stdout, got.stderr)]
+    crashes = [code for code in got.exits if code not in EXIT_CODES]
+    if crashes:
+        found.append(f"exit codes that gpuctl does not have: {crashes}\n{got.stderr}")
+    return found
+
+
 def accept(case, got):
-    for name in ("stdout", "stderr"):
-        path = case / name
-        path.unlink(missing_ok=True)
-        if getattr(got, name):
-            path.write_text(getattr(got, name))
-    path = case / "exit"
-    path.unlink(missing_ok=True)
+    expected = {name: getattr(got, name).encode() for name in ("stdout", "stderr") if getattr(got, name)}
     if any(got.exits):
-        path.write_text(" ".join(str(code) for code in got.exits) + "\n")
-    shutil.rmtree(case / "tree", ignore_errors=True)
-    for name, content in got.tree.items():
-        target = case / "tree" / name
+        expected["exit"] = (" ".join(str(code) for code in got.exits) + "\n").encode()
+    expected.update({f"tree/{name}": content for name, content in got.tree.items()})
+    if case.file:
+        golden_cases.pack(case.file, expected)
+        return
+    for name in golden_cases.EXPECTED:
+        (case.folder / name).unlink(missing_ok=True)
+    shutil.rmtree(case.folder / "tree", ignore_errors=True)
+    for name, content in expected.items():
+        target = case.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
+
+
+def run_all(cases, gpuctl, accepting):
+    """Runs, prints and counts: (passed, failed)."""
+    digest = catalogue_digest(gpuctl)
+    passed = failures = 0
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        running = [(case, pool.submit(run_case, case, gpuctl, digest)) for case in cases]
+        for case, future in running:
+            try:
+                got = future.result()
+                found = shortcomings(case, got)
+                if different := [] if found else compare(case, got):
+                    if accepting:
+                        accept(case, got)
+                        print(f"accepted {case.name}")
+                    else:
+                        found = different
+            except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
+                found = [str(problem)]
+            if found:
+                failures += 1
+                print(f"FAILED {case.name}")
+                print("\n".join(found))
+            else:
+                passed += 1
+    return passed, failures
 
 
 def main():
@@ -249,42 +303,16 @@ def main():
                   "run tests/golden/run.py --accept and read what it writes")
             failures += 1
 
-    cases = [case for case in find_cases() if options.filter in str(case.relative_to(HERE))]
-    if options.list:
-        print("\n".join(str(case.relative_to(HERE)) for case in cases))
-        return 0
-    if not os.access(gpuctl, os.X_OK):
-        print(f"no gpuctl at {gpuctl}: build it first", file=sys.stderr)
-        return 1
-
-    digest = catalogue_digest(gpuctl)
-    passed = 0
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        running = {}
-        for case in cases:
-            running[case] = pool.submit(run_case, case, gpuctl, digest)
-        for case, future in running.items():
-            name = case.relative_to(HERE)
-            try:
-                got = future.result()
-            except (OSError, subprocess.TimeoutExpired, ValueError) as problem:
-                print(f"FAILED {name}: {problem}")
-                failures += 1
-                continue
-            found = compare(case, got)
-            crashes = [code for code in got.exits if code not in EXIT_CODES]
-            if crashes:
-                found.append(f"exit codes that gpuctl does not have: {crashes}\n{got.stderr}")
-            elif found and options.accept:
-                accept(case, got)
-                print(f"accepted {name}")
-                found = []
-            if found:
-                failures += 1
-                print(f"FAILED {name}")
-                print("\n".join(found))
-            else:
-                passed += 1
+    with tempfile.TemporaryDirectory(prefix="golden-cases-") as scratch:
+        cases = [case for case in golden_cases.find(scratch) if options.filter in case.name]
+        if options.list:
+            print("\n".join(case.name for case in cases))
+            return 0
+        if not os.access(gpuctl, os.X_OK):
+            print(f"no gpuctl at {gpuctl}: build it first", file=sys.stderr)
+            return 1
+        passed, failed = run_all(cases, gpuctl, options.accept)
+    failures += failed
     if passed + failures == 0:
         print("no case ran", file=sys.stderr)
         failures = 1

@@ -15,7 +15,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from golden.run import environment, expected_exits, find_cases  # noqa: E402
+from golden import cases as golden_cases  # noqa: E402
+from golden.run import environment  # noqa: E402
 from interop.crds import SCHEMAS, crd_options  # noqa: E402
 from support.program import ROOT, Tally, arguments, run, skip  # noqa: E402
 
@@ -29,15 +30,14 @@ FEWEST = 50
 def renderings(case):
     """The words of each `render` into a directory that ends well and brings no CRDs of its own, and of
     each `validate` of blueprints, as a `render`."""
-    lines = [line.strip() for line in (case / "cmd").read_text().splitlines()]
-    lines = [line for line in lines if line and not line.startswith("#")]
-    for line, code in zip(lines, expected_exits(case, len(lines))):
-        words = [word.replace("{case}", str(case)).replace("{root}", str(ROOT)) for word in shlex.split(line)]
+    lines = case.runs()
+    for line, code in zip(lines, golden_cases.expected_exits(case, len(lines))):
+        words = [word.replace("{case}", str(case.folder)).replace("{root}", str(ROOT)) for word in shlex.split(line)]
         if code != 0 or "--crds" in words:
             continue
         if words[0] == "render" and "-o" in words:
             yield words
-        elif words[0] == "validate" and all(is_blueprint(case / word) for word in words[1:]):
+        elif words[0] == "validate" and all(is_blueprint(case.folder / word) for word in words[1:]):
             yield ["render", *words[1:], "-o", "{out}"]
 
 
@@ -50,14 +50,14 @@ def objections(gpuctl, case, words):
     with tempfile.TemporaryDirectory(prefix="golden-crds-") as temporary:
         scratch = pathlib.Path(temporary)
         words = [word.replace("{out}", str(scratch / "out")) for word in words]
-        done = run([gpuctl, *words], cwd=case, env=environment(case, scratch))
+        done = run([gpuctl, *words], cwd=case.folder, env=environment(case.folder, scratch))
         if done.returncode != 0:
             return f"exit code {done.returncode}\n{done.stderr.decode()}"
         locks = sorted((scratch / "out").rglob("gpuctl.lock"))
         if not locks:
             return "no cluster was rendered"
         options = [option for lock in locks for option in crd_options(lock.parent)]
-        done = run([gpuctl, *words, *options], cwd=case, env=environment(case, scratch))
+        done = run([gpuctl, *words, *options], cwd=case.folder, env=environment(case.folder, scratch))
         text = done.stderr.decode()
         if done.returncode != 0 or OBJECTION.search(text):
             return f"exit code {done.returncode}\n{text}"
@@ -69,10 +69,12 @@ def main():
     if not SCHEMAS.exists():
         skip("published CRDs for golden cases", "../shared/schemas is absent")
     tally = Tally()
-    jobs = [(case, words) for case in find_cases() if case.parts[-2] in GROUPS for words in renderings(case)]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with tempfile.TemporaryDirectory(prefix="golden-cases-") as unpacked, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [(case, words) for case in golden_cases.find(unpacked) if case.group in GROUPS
+                for words in renderings(case)]
         for (case, words), found in zip(jobs, pool.map(lambda job: objections(gpuctl, *job), jobs)):
-            tally.check(not found, f"{case.parent.name}/{case.name}: {shlex.join(words)}: {found}")
+            tally.check(not found, f"{case.name}: {shlex.join(words)}: {found}")
     tally.check(len(jobs) >= FEWEST, f"only {len(jobs)} runs are looked at")
     tally.close()
 

@@ -2,8 +2,9 @@
 """Every diagnostic code is defined once, has a page, and is seen in a test."""
 
 import re
+import tempfile
 
-from common import ROOT, main, relative
+from common import ROOT, golden_cases, main, relative
 
 CODE = re.compile(r"GPU\d{4}")
 HEADINGS = ["## Example", "## What to do"]
@@ -38,14 +39,25 @@ def defined():
     return found
 
 
+def all_cases():
+    """(case, Subject, what it expects on stdout and stderr) of every golden case."""
+    with tempfile.TemporaryDirectory(prefix="golden-cases-") as unpacked:
+        return [(case, case.subject(), "".join((case.folder / name).read_text()
+                                               for name in ("stdout", "stderr")
+                                               if (case.folder / name).exists()))
+                for case in golden_cases.find(unpacked)]
+
+
+def subjects_of(case, subject, text):
+    """Codes that a golden case is about: those it names, and shows. What another case shows by the
+    way holds nothing, since that case may come to ignore it."""
+    named = subject.about or (CODE.findall(case.name)[:1] if case.group == "errors" else [])
+    return set(named) & set(CODE.findall(text))
+
+
 def shown_by_cases():
-    """Codes that stand in what a golden case expects on stdout or stderr."""
-    shown = set()
-    for name in ("stdout", "stderr"):
-        for path in (ROOT / "tests/golden").rglob(name):
-            if "tree" not in path.relative_to(ROOT / "tests/golden").parts:
-                shown |= set(CODE.findall(path.read_text()))
-    return shown
+    """Codes that some golden case is about."""
+    return set().union(*(subjects_of(*case) for case in all_cases()))
 
 
 def shown_by_unit_tests(codes, findings):
@@ -126,15 +138,16 @@ def check():
         findings += check_page(pages[code], code)
     shown = shown_by_cases() | shown_by_unit_tests(codes, findings)
     for code in sorted(set(codes) - shown):
-        findings.append(f"{code} ({codes[code][0][0]}) is shown by no golden case")
-    errors = ROOT / "tests/golden/errors"
-    for case in sorted(errors.iterdir()) if errors.exists() else []:
-        match = re.fullmatch(r"(GPU\d{4})-[a-z0-9-]+", case.name)
+        findings.append(f"{code} ({codes[code][0][0]}) is what no golden case is about")
+    errors = [case for case in all_cases() if case[0].group == "errors"]
+    for path in sorted({*(ROOT / "tests/golden/errors").iterdir()} - {case.path for case, _, _ in errors}):
+        findings.append(f"{relative(path)}: is no case")
+    for case, subject, text in errors:
+        match = re.fullmatch(r"errors/(GPU\d{4})-[a-z0-9-]+", case.name)
         if not match:
-            findings.append(f"{relative(case)}: the folder is not named GPUnnnn-what")
-        elif not any(match[1] in (case / name).read_text() for name in ("stdout", "stderr")
-                     if (case / name).exists()):
-            findings.append(f"{relative(case)}: does not show {match[1]}")
+            findings.append(f"{relative(case.path)}: is not named GPUnnnn-what")
+        elif match[1] not in subjects_of(case, subject, text):
+            findings.append(f"{relative(case.path)}: does not show {match[1]}, or is about others")
     return findings, len(codes), "codes"
 
 

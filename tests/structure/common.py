@@ -4,6 +4,8 @@ import pathlib
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.append(str(ROOT / "tests"))
+from golden import cases as golden_cases  # noqa: E402,F401
 
 
 def sources(*folders, suffixes=(".hpp", ".cpp", ".S")):

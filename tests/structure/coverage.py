@@ -123,7 +123,8 @@ def check_row(place, cells, pages, shown, findings):
             elif holder not in shown:
                 findings.append(f"{place}: no golden case shows {holder}")
         elif "/" in holder:
-            if not any((ROOT / folder / holder).exists() for folder in ("tests/golden", "")):
+            if not any((ROOT / place).exists() for place in
+                       (f"tests/golden/{holder}", f"tests/golden/{holder}.case", holder)):
                 findings.append(f"{place}: {holder} does not exist")
         elif holder not in HOLDERS:
             findings.append(f"{place}: `{holder}` is no code, nor one of {sorted(HOLDERS)}")

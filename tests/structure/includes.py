@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Includes go downwards only, and a library of others is included where it is wrapped."""
+"""Includes go downwards only, each step of the order is taken, and a library of others is included
+where it is wrapped."""
 
 import re
 
 from common import ROOT, main, relative, sources
 
-# Folder of src/ -> folders it builds on directly. It may include from these and all below them.
+# Folder of src/ -> folders it builds on directly. It may include from these and all below them, and
+# does include from each of these.
 BUILDS_ON = {
     "base": [],
     "diag": ["base"],
@@ -23,14 +25,14 @@ BUILDS_ON = {
     "document": ["rule"],
     "imports": ["document"],
     "render": ["document"],
-    "plan": ["render", "git"],
+    "plan": ["render"],
     "pipeline": ["plan", "imports", "versions"],
     "pack": ["pipeline"],
     "importer": ["pipeline"],
     "cli": ["importer", "git"],
 }
 
-# Start of an include of somebody else's library -> the folders that may have it.
+# Start of an include of somebody else's library -> the folders that have it, and no other may.
 WRAPPED = {
     "yaml-cpp/": {"yaml"},
     "git2": {"git"},
@@ -39,11 +41,12 @@ WRAPPED = {
     "spdlog/": {"cli", "pipeline"},
     "openssl/": {"base", "cel"},
     "re2/": {"secrets", "cel", "schema", "render"},
-    "nlohmann/": {"diag", "cel", "cli", "plan"},
+    "nlohmann/": {"diag", "cel"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LIBRARY = re.compile(r"^gpuctl_library\((\w+)([^)]*)\)", re.MULTILINE)
+LINKED = re.compile(r"^target_link_libraries\(gpuctl_(\w+)([^)]*)\)", re.MULTILINE)
 
 
 def reachable(folder):
@@ -59,32 +62,55 @@ def reachable(folder):
 
 def check_build_file():
     """CMakeLists.txt names the same direct dependencies as the table here."""
-    findings = []
-    for name, rest in LIBRARY.findall((ROOT / "CMakeLists.txt").read_text()):
+    text = (ROOT / "CMakeLists.txt").read_text()
+    named = {}
+    for name, rest in LIBRARY.findall(text):
         depends = re.search(r"DEPENDS([a-z ]*)", rest)
-        named = set(depends[1].split()) if depends else set()
-        if name not in BUILDS_ON:
-            findings.append(f"CMakeLists.txt: library `{name}` is not in tests/structure/includes.py")
-        elif not named <= reachable(name) - {name}:
-            findings.append(f"CMakeLists.txt: `{name}` depends on {sorted(named)}, "
-                            f"allowed is {sorted(reachable(name) - {name})}")
+        named.setdefault(name, set()).update(depends[1].split() if depends else [])
+    for name, rest in LINKED.findall(text):
+        if name in BUILDS_ON:
+            named.setdefault(name, set()).update(set(re.findall(r"\bgpuctl_(\w+)", rest)) & set(BUILDS_ON))
+    findings = []
+    for name in sorted(set(named) | set(BUILDS_ON)):
+        if named.get(name) != set(BUILDS_ON.get(name, [])):
+            findings.append(f"CMakeLists.txt: `{name}` depends on {sorted(named.get(name, []))}, "
+                            f"here on {sorted(BUILDS_ON.get(name, []))}")
+    return findings
+
+
+def check_steps(included):
+    """Every folder and every step of the order is there, and none is there twice."""
+    findings = []
+    for folder, below in BUILDS_ON.items():
+        if folder not in included:
+            findings.append(f"tests/structure/includes.py: src/{folder} does not exist")
+        for step in below:
+            if step not in included.get(folder, ()):
+                findings.append(f"tests/structure/includes.py: `{folder}` includes nothing of `{step}`")
+            for other in below:
+                if other != step and step in reachable(other):
+                    findings.append(f"tests/structure/includes.py: `{folder}` has `{step}` by `{other}`")
     return findings
 
 
 def check():
     findings = check_build_file()
     files = sources("src")
+    included = {}  # folder -> folders that it includes from
+    unused = {(start, folder) for start, allowed in WRAPPED.items() for folder in allowed}
     for path in files:
         folder = path.relative_to(ROOT / "src").parts[0]
         if folder not in BUILDS_ON:
             findings.append(f"{relative(path)}: folder `{folder}` has no place in the order")
             continue
         text = path.read_text()
+        included.setdefault(folder, set())
         if path.suffix == ".hpp" and "#pragma once" not in text:
             findings.append(f"{relative(path)}: no #pragma once")
         for bracket, target in INCLUDE.findall(text):
             if bracket == '"':
                 owner = target.split("/")[0]
+                included[folder].add(owner)
                 if owner not in BUILDS_ON:
                     findings.append(f"{relative(path)}: includes \"{target}\", not written from src/ on")
                 elif owner not in reachable(folder):
@@ -92,10 +118,15 @@ def check():
                 elif not (ROOT / "src" / target).exists() and not target.endswith(".inc"):
                     findings.append(f"{relative(path)}: includes \"{target}\", which does not exist")
             for start, allowed in WRAPPED.items():
-                if target.startswith(start) and folder not in allowed:
+                if not target.startswith(start):
+                    continue
+                unused.discard((start, folder))
+                if folder not in allowed:
                     findings.append(f"{relative(path)}: includes <{target}>, which only "
                                     f"{sorted(allowed)} may")
-    return findings, len(files), "source files"
+    findings += [f"tests/structure/includes.py: src/{folder} includes nothing of <{start}>"
+                 for start, folder in sorted(unused)]
+    return findings + check_steps(included), len(files), "source files"
 
 
 if __name__ == "__main__":

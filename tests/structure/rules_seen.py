@@ -15,8 +15,9 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
-from common import ROOT, close, relative
+from common import ROOT, close, golden_cases, relative
 
 GOLDEN = ROOT / "tests/golden"
 SHARED = ROOT.parent / "shared"
@@ -30,11 +31,11 @@ def facts_of(blueprint):
     return beside if beside.is_file() else None
 
 
-def golden_inputs():
+def golden_inputs(unpacked):
     """What the commands of golden cases read, but for those that bring knowledge of their own."""
-    for cmd in sorted(GOLDEN.rglob("cmd")):
-        for line in cmd.read_text().splitlines():
-            words = [word.replace("{case}", str(cmd.parent)).replace("{root}", str(ROOT))
+    for case in golden_cases.find(unpacked):
+        for line in case.runs():
+            words = [word.replace("{case}", str(case.folder)).replace("{root}", str(ROOT))
                      .replace("{shared}", str(SHARED)) for word in shlex.split(line)]
             if words[:2] == ["license", "check"] and (ROOT / words[2]).is_file():
                 date = words[words.index("--date") + 1] if "--date" in words else "2026-09-01"
@@ -53,8 +54,8 @@ def golden_inputs():
                 yield "documents", path, options.get("--openshift-version")
 
 
-def inputs():
-    yield from golden_inputs()
+def inputs(unpacked):
+    yield from golden_inputs(unpacked)
     for folder in ("blueprints", "tests/conformance"):
         for path in sorted((ROOT / folder).rglob("*.yaml")):
             beside = path.with_name("facts.yaml")
@@ -68,9 +69,10 @@ def inputs():
 
 def count(program):
     """[(place, code, kept, broken, left out, never)] of every rule."""
-    lines = dict.fromkeys(f"{what} {path} {more or '-'}" for what, path, more in inputs())
-    done = subprocess.run([program], input="\n".join(lines) + "\n", capture_output=True, text=True,
-                          timeout=TIMEOUT_S, cwd=ROOT, check=True)
+    with tempfile.TemporaryDirectory(prefix="golden-cases-") as unpacked:
+        lines = dict.fromkeys(f"{what} {path} {more or '-'}" for what, path, more in inputs(unpacked))
+        done = subprocess.run([program], input="\n".join(lines) + "\n", capture_output=True, text=True,
+                              timeout=TIMEOUT_S, cwd=ROOT, check=True)
     rules = []
     for line in done.stdout.splitlines():
         place, code, kept, broken, left_out, *never = line.split()
