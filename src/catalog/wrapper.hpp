@@ -2,15 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "catalog/library.hpp"
 
 namespace gpuctl::catalog {
 
-/// `spec` of the knowledge file at `path`, which must be of that kind; null when the file is
-/// absent, or faulty (GPU0401).
-yaml::Node spec_of(Library& library, const std::string& path, std::string_view kind,
-                   diag::Sink& sink);
+/// `spec` of the knowledge file at `path`; null when the file is absent.
+yaml::Node spec_of(Library& library, const std::string& path);
 
 }  // namespace gpuctl::catalog

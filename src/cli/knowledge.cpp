@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/formats.hpp"
 #include "catalog/secret_rules.hpp"
 #include "cli/codes.hpp"
 #include "document/release.hpp"
@@ -145,11 +146,11 @@ Knowledge::Knowledge(const std::string& providers, const std::string& templates,
   mask_ = std::make_unique<KnowledgeMask>(*this);
   library_->sources().set_mask(mask_.get());
   // The build has checked what is built in.
-  if (library_->has_overlays()) make_secret_rules(sink);
+  if (library_->has_overlays() && catalog::check_formats(*library_, sink)) make_secret_rules(sink);
 }
 
 void Knowledge::make_secret_rules(diag::Sink& sink) {
-  const std::vector<yaml::Node> specs = catalog::secret_rules(*library_, sink);
+  const std::vector<yaml::Node> specs = catalog::secret_rules(*library_);
   secret_rules_ = std::make_shared<const secrets::Rules>(specs, library_->has_overlays(), sink);
 }
 

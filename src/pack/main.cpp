@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "catalog/formats.hpp"
 #include "catalog/image.hpp"
 #include "catalog/library.hpp"
 #include "catalog/platform.hpp"
@@ -66,6 +67,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
   }
   diag::Sink sink;
   catalog::Library library(nullptr, std::move(knowledge), sink);
+  if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
   for (const std::string& name : catalog::platforms(library)) {
     const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);
     if (platform == nullptr) continue;
@@ -87,7 +89,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     document::Kinds::compile(platform, store_of, kThorough, library.sources(), sink);
     for (const auto& [kind, compiled] : stores) programs[name + "/" + kind] = compiled->packed();
   }
-  const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library, sink);
+  const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library);
   const secrets::Rules compiled(secret_rules, true, sink);
   return fail(sink, library.sources());
 }
