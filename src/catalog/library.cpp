@@ -27,6 +27,10 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
   }
   sources_ = std::make_unique<diag::Sources>(root_.get());
   for (Overlay& overlay : overlays) {
+    if (!overlay.path.ends_with(".yaml")) {  // a page: only its name counts
+      files_[overlay.path].loaded = true;
+      continue;
+    }
     const std::string digest = base::sha256_hex(overlay.text);
     const diag::FileId id = sources_->add_file(overlay.name, std::move(overlay.text));
     const std::optional<yaml::Node> tree = yaml::read(id, *sources_, arena_, sink);

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/references.hpp"
 #include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
@@ -72,6 +73,8 @@ class Loader {
     load_templates();
     platform_->documents = load_documents(library_, platform_->builds, sink_);
     load_releases();
+    // The build has checked what is built in.
+    if (library_.has_overlays()) check_references(library_, *platform_, sink_);
     if (sink_.error_count() != errors_before) return nullptr;
     return platform_;
   }

@@ -61,12 +61,8 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
 // Everything a run would load, checked as strictly as an overlay is. Keeps what is compiled on the
 // way.
 int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs) {
-  std::vector<catalog::Overlay> knowledge;
-  for (const catalog::Overlay& file : files) {
-    if (file.path.ends_with(".yaml")) knowledge.push_back(file);
-  }
   diag::Sink sink;
-  catalog::Library library(nullptr, std::move(knowledge), sink);
+  catalog::Library library(nullptr, files, sink);
   if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
   for (const std::string& name : catalog::platforms(library)) {
     const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, sink);

@@ -1,6 +1,7 @@
 #include "render/template.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "render/codes.hpp"
@@ -131,13 +132,53 @@ class TemplateCompiler {
   diag::Sink& sink_;
 };
 
+namespace {
+
+bool is_literal(std::string_view text) {
+  return !text.empty() && text.find("${") == std::string_view::npos;
+}
+
+// All kinds of objects that templates write and no kinds.yaml knows, in one finding.
+void check_kinds(const catalog::Platform& platform, catalog::Library& library, diag::Sink& sink) {
+  diag::Diagnostic missing;
+  missing.code = kUnknownKind;
+  std::set<std::string> named;
+  for (const std::string& path : platform.templates) {
+    const yaml::Node spec = library.file(path)->get("spec");
+    const std::string_view version = spec.get({"template", "apiVersion"}).as_string();
+    const yaml::Node kind = spec.get({"template", "kind"});
+    if (spec.get("raw").as_boolean() || !is_literal(version) || !is_literal(kind.as_string()) ||
+        platform.kind(version, kind.as_string()) != nullptr) {
+      continue;
+    }
+    const std::string name =
+        "kind `" + std::string(kind.as_string()) + "` (" + std::string(version) + ")";
+    if (named.insert(name).second) {
+      missing.message += (missing.message.empty() ? "no facts about " : " and ") + name;
+    }
+    if (missing.primary.at == diag::kNoOrigin) {
+      missing.primary.at = kind.origin();
+    } else {
+      missing.also(kind.origin(), "");
+    }
+  }
+  if (named.empty()) return;
+  missing.suggest(named.size() == 1 ? "add a row to a `kinds.yaml`"
+                                    : "add rows to a `kinds.yaml` of the platform");
+  sink.add(std::move(missing));
+}
+
+}  // namespace
+
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
                                          std::shared_ptr<const cel::Environment> environment,
                                          catalog::Library& library, bool thorough,
                                          diag::Sink& sink) {
   TemplateCompiler compiler(std::move(environment), library, thorough, sink);
   auto templates = std::make_shared<Templates>();
-  bool good = true;
+  const std::size_t errors_before = sink.error_count();
+  if (thorough) check_kinds(platform, library, sink);
+  bool good = sink.error_count() == errors_before;
   for (const std::string& path : platform.templates) {
     std::unique_ptr<const Template> compiled = compiler.compile(path);
     good = good && compiled != nullptr;
