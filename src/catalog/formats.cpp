@@ -156,14 +156,52 @@ void Formats::visit_below(const Node& definition, const Node& value, const Visit
   for (const Node& item : value.items()) visit_below(definition.get("items"), item, visitor);
 }
 
+void Formats::check_example(const std::string& path, diag::Sink& sink) {
+  const std::string_view text = spec_of(library_, path).get("example").as_string();
+  if (text.empty()) return;
+  diag::Sources& sources = library_.sources();
+  const diag::FileId file = sources.add_file(path + ", example", std::string(text));
+  const std::optional<Node> document = yaml::read(file, sources, library_.arena(), sink);
+  const Format* format = find(library_.file(path)->get({"metadata", "name"}).as_string());
+  if (document && format != nullptr) check_part(*format, format->kind + ": ", *document, sink);
+}
+
+namespace {
+
+// Templates that no provider lists would never be rendered. Not asked while a provider lists one
+// that is not there: that is said where the provider is read, and probably means this one.
+void check_listed(Library& library, diag::Sink& sink) {
+  std::vector<std::string> listed;
+  for (const std::string& path : library.list("providers/")) {
+    if (!path.ends_with("/provider.yaml")) continue;
+    for (const Node& name : spec_of(library, path).get("templates").items()) {
+      listed.push_back("templates/" + std::string(name.as_string()));
+      if (library.file(listed.back()) == nullptr) return;
+    }
+  }
+  for (const std::string& path : library.list("templates/")) {
+    if (library.is_built_in(path) ||
+        std::find(listed.begin(), listed.end(), path) != listed.end()) {
+      continue;
+    }
+    sink.error(kUnknownName, library.file(path)->origin(), "no provider lists `" + path + "`")
+        .did_you_mean(path, listed);
+  }
+}
+
+}  // namespace
+
 bool check_formats(Library& library, diag::Sink& sink) {
   const std::size_t errors_before = sink.error_count();
   Formats formats(library, sink);
   for (const char* folder : {"providers/", "templates/"}) {
     for (const std::string& path : library.list(folder)) {
-      if (!library.is_built_in(path)) formats.check(path, *library.file(path), sink);
+      if (library.is_built_in(path)) continue;
+      formats.check(path, *library.file(path), sink);
+      if (path.starts_with(kFolder)) formats.check_example(path, sink);
     }
   }
+  if (sink.error_count() == errors_before) check_listed(library, sink);
   return sink.error_count() == errors_before;
 }
 

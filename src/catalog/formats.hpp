@@ -33,8 +33,10 @@ class Formats {
   /// Checks a file against the format of its path and kind. What breaks it is GPU0401.
   void check(const std::string& path, const yaml::Node& document, diag::Sink& sink);
 
-  /// Is called with a value of a document, the schema of its place as written, and where the place
-  /// of its key is; with parts of other formats, too.
+  /// Checks the example that a format gives of itself.
+  void check_example(const std::string& path, diag::Sink& sink);
+
+  /// Is called with the schema of a place as written, and the value there.
   using Visitor = std::function<void(const yaml::Node& definition, const yaml::Node& value)>;
   /// Visits all values that the format of a kind declares, outer ones first.
   void visit(std::string_view kind, const yaml::Node& document, const Visitor& visitor) const;

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/parts.hpp"
 #include "catalog/references.hpp"
 #include "catalog/wrapper.hpp"
 
@@ -74,7 +75,10 @@ class Loader {
     platform_->documents = load_documents(library_, platform_->builds, sink_);
     load_releases();
     // The build has checked what is built in.
-    if (library_.has_overlays()) check_references(library_, *platform_, sink_);
+    if (library_.has_overlays() && sink_.error_count() == errors_before) {
+      check_parts(library_, *platform_, sink_);
+      check_references(library_, *platform_, sink_);
+    }
     if (sink_.error_count() != errors_before) return nullptr;
     return platform_;
   }

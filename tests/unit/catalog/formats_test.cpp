@@ -26,7 +26,7 @@ std::string findings(const std::string& path, const std::string& text) {
   EXPECT_EQ(good, !sink.has_errors());
   std::string out;
   for (const diag::Diagnostic& one : sink.sorted(library.sources())) {
-    EXPECT_EQ(one.code, "GPU0401") << one.message;
+    EXPECT_EQ(one.code, one.message.starts_with("no provider") ? "GPU0402" : "GPU0401");
     out += (out.empty() ? "" : "; ") + one.message;
     for (const std::string& help : one.help) out += " (" + help + ")";
   }
@@ -41,8 +41,8 @@ constexpr const char* kRule = "code: GPU9001, severity: error, check: \"true\", 
 
 TEST(Formats, TakeWhatIsRight) {
   EXPECT_EQ(rules(kRule), "");
-  EXPECT_EQ(findings("templates/a/b/c.yaml",
-                     wrap("Template", "  output: x\n  raw: true\n  template: {a: [1]}\n")),
+  EXPECT_EQ(findings("providers/lab/secrets/a.yaml",
+                     wrap("SecretRules", "  names: [{ending: pin, name: a PIN}]\n")),
             "");
 }
 
@@ -55,6 +55,12 @@ TEST(Formats, KnowTheirPaths) {
   EXPECT_EQ(findings("providers/lab/documents/a.yaml", wrap("Rules", "  rules: []\n")),
             "`providers/lab/documents/a.yaml` is no DocumentReleases or DocumentRules or "
             "DocumentSchema");
+}
+
+TEST(Formats, TemplatesAreListed) {
+  const std::string path = "templates/a/b/c.yaml";
+  EXPECT_EQ(findings(path, wrap("Template", "  output: x\n  raw: true\n  template: {a: [1]}\n")),
+            "no provider lists `" + path + "`");
 }
 
 TEST(Formats, NameFieldsValuesAndWhatIsMissing) {

@@ -200,14 +200,14 @@ TEST(RuleCounts, UnsupportedRulesAreReportedOnceADocument) {
   EXPECT_EQ(bench.sink.all().size(), 1U) << bench.found();
 }
 
-TEST(RuleCounts, RulesOfOurOwnSchemasMustCompile) {
+TEST(RuleCounts, RulesAndPatternsOfOurOwnSchemasMustCompile) {
   Bench bench;
   const yaml::Node definition = bench.read(
-      "type: integer\nx-kubernetes-validations: [{rule: nosuch(self)}, {rule: self + 1}, "
-      "{rule: self > 0, messageExpression: other}, {rule: self > 1}]");
+      "type: array\nitems: {type: string, pattern: '^(?!x)'}\nx-kubernetes-validations: [{rule: nosuch(self)}, {rule: size(self) + 1}, "
+      "{rule: size(self) > 0, messageExpression: other}, {rule: size(self) > 1}]");
   diag::Sink faults;
   compile(definition, bench.sources, faults);
-  EXPECT_EQ(faults.all().size(), 3U);
+  EXPECT_EQ(faults.all().size(), 4U);
   for (const diag::Diagnostic& fault : faults.all()) EXPECT_EQ(fault.code, "GPU0211");
 }
 
