@@ -30,7 +30,7 @@ class DocumentLoader {
   std::vector<DocumentKind> load(const std::vector<std::string>& folders) {
     for (const std::string& folder : folders) {
       for (const std::string& path : library_.list("providers/" + folder + "/documents/")) {
-        read(path, *library_.file(path));
+        read(*library_.file(path));
       }
     }
     for (const auto& [name, at] : rules_for_) {
@@ -52,22 +52,13 @@ class DocumentLoader {
   }
 
  private:
-  void read(const std::string& path, const yaml::Node& tree) {
+  void read(const yaml::Node& tree) {
     const std::string_view kind = tree.get("kind").as_string();
     const yaml::Node spec = tree.get("spec");
     const bool schema = kind == "DocumentSchema";
     const bool releases = kind == "DocumentReleases";
-    if (tree.get("apiVersion").as_string() != kApiVersion || !spec.is_map() ||
-        (!schema && !releases && kind != "DocumentRules")) {
-      sink_
-          .error(kKnowledgeFile, tree.origin(),
-                 "`" + path + "` is no DocumentSchema, DocumentRules or DocumentReleases")
-          .expect("apiVersion " + std::string(kApiVersion) +
-                  ", one of these kinds, and a map `spec`");
-      return;
-    }
     if (schema) {
-      add_schema(path, tree.get({"metadata", "name"}), spec);
+      add_schema(tree.get({"metadata", "name"}), spec);
     } else if (releases) {
       add_releases(spec);
     } else {
@@ -77,20 +68,11 @@ class DocumentLoader {
 
   void add_releases(const yaml::Node& spec) {
     const yaml::Node on = spec.get("on");
-    if (!on.is_string()) {
-      sink_.error(kKnowledgeFile, spec.origin(), "a DocumentReleases needs `on: KIND`");
-      return;
-    }
     rules_for_.emplace(on.as_string(), on.origin());
     availability_[std::string(on.as_string())].push_back(spec);
   }
 
-  void add_schema(const std::string& path, const yaml::Node& name, const yaml::Node& spec) {
-    if (!name.is_string() || !spec.get("schema").is_map()) {
-      sink_.error(kKnowledgeFile, spec.origin(), "`" + path + "` is incomplete")
-          .expect("`metadata.name` and `spec.schema`");
-      return;
-    }
+  void add_schema(const yaml::Node& name, const yaml::Node& spec) {
     Parts& parts = parts_[std::string(name.as_string())];
     if (const yaml::Node extends = spec.get("extends"); extends.is_string()) {
       parts.extends = extends.as_string();
@@ -128,10 +110,6 @@ class DocumentLoader {
   void add_rules(const yaml::Node& spec) {
     for (const yaml::Node& rule : spec.get("rules").items()) {
       const yaml::Node on = rule.get("on");
-      if (!on.is_string()) {
-        sink_.error(kKnowledgeFile, rule.origin(), "a rule on documents needs `on: KIND`");
-        continue;
-      }
       rules_for_.emplace(on.as_string(), on.origin());
       pending_[std::string(on.as_string())].push_back(rule);
     }

@@ -13,6 +13,7 @@ namespace {
 // A shadowing file may remember which built-in text it was made from:
 //   metadata: {annotations: {gpuctl.dev/shadows: <sha256 of the built-in file>}}
 constexpr std::string_view kShadows = "gpuctl.dev/shadows";
+constexpr std::string_view kFormats = "providers/formats/";
 
 }  // namespace
 
@@ -26,10 +27,19 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
   }
   sources_ = std::make_unique<diag::Sources>(root_.get());
   for (Overlay& overlay : overlays) {
+    if (!overlay.path.ends_with(".yaml")) {  // a page: only its name counts
+      files_[overlay.path].loaded = true;
+      continue;
+    }
     const std::string digest = base::sha256_hex(overlay.text);
     const diag::FileId id = sources_->add_file(overlay.name, std::move(overlay.text));
     const std::optional<yaml::Node> tree = yaml::read(id, *sources_, arena_, sink);
     if (!tree) continue;
+    if (image_ != nullptr && overlay.path.starts_with(kFormats)) {
+      sink.error(kKnowledgeFile, tree->origin(), "formats of knowledge cannot be laid over")
+          .suggest("remove the file: what it would allow, gpuctl does not read");
+      continue;
+    }
     if (tree->is_null()) {
       sink.error(kKnowledgeFile, sources_->add_span(id, 0, 0), "this file holds nothing")
           .suggest(

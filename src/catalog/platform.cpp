@@ -6,6 +6,8 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/parts.hpp"
+#include "catalog/references.hpp"
 #include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
@@ -17,11 +19,11 @@ constexpr std::string_view kProviders = "providers/";
 
 // Names of all provider folders, sorted.
 std::vector<std::string> provider_folders(const Library& library) {
+  constexpr std::string_view kFile = "/provider.yaml";
   std::vector<std::string> out;
   for (const std::string& path : library.list(kProviders)) {
-    std::string folder =
-        path.substr(kProviders.size(), path.find('/', kProviders.size()) - kProviders.size());
-    if (out.empty() || out.back() != folder) out.push_back(std::move(folder));
+    if (!path.ends_with(kFile)) continue;
+    out.push_back(path.substr(kProviders.size(), path.size() - kProviders.size() - kFile.size()));
   }
   return out;
 }
@@ -46,10 +48,11 @@ class PlatformLoader {
     const std::size_t errors_before = sink_.error_count();
     platform_ = std::make_shared<Platform>();
     platform_->name = name;
-    const yaml::Node spec = wrapped("providers/" + name + "/provider.yaml", "Provider");
+    const yaml::Node spec = spec_of(library_, "providers/" + name + "/provider.yaml");
     platform_->title = spec.get("title").as_string();
     for (const yaml::Node& folder : spec.get("builds").items()) {
-      if (library_.list("providers/" + std::string(folder.as_string()) + "/").empty()) {
+      if (library_.file("providers/" + std::string(folder.as_string()) + "/provider.yaml") ==
+          nullptr) {
         const std::vector<std::string> folders = provider_folders(library_);
         sink_
             .error(kUnknownName, folder.origin(),
@@ -64,26 +67,27 @@ class PlatformLoader {
     platform_->derived = merged_schema("derived.yaml");
     platform_->facts = merged_schema("facts.yaml");
     load_tables();
-    platform_->derivations = collect("derive.yaml", "Derivation", "rows");
-    platform_->rules = collect("rules.yaml", "Rules", "rules", "rules/");
-    platform_->axes = collect("versions.yaml", "Versions", "axes");
+    platform_->derivations = collect("derive.yaml", "rows");
+    platform_->rules = collect("rules.yaml", "rules", "rules/");
+    platform_->axes = collect("versions.yaml", "axes");
     load_kinds();
     load_templates();
     platform_->documents = load_documents(library_, platform_->builds, sink_);
     load_releases();
+    // The build has checked what is built in.
+    if (library_.has_overlays() && sink_.error_count() == errors_before) {
+      check_parts(library_, *platform_, sink_);
+      check_references(library_, *platform_, sink_);
+    }
     if (sink_.error_count() != errors_before) return nullptr;
     return platform_;
   }
 
  private:
-  yaml::Node wrapped(const std::string& path, std::string_view kind) {
-    return spec_of(library_, path, kind, sink_);
-  }
-
   schema::SchemaPtr merged_schema(const std::string& file) {
     std::vector<yaml::Node> fragments;
     for (const std::string& folder : platform_->builds) {
-      const yaml::Node spec = wrapped("providers/" + folder + "/" + file, "Schema");
+      const yaml::Node spec = spec_of(library_, "providers/" + folder + "/" + file);
       if (spec.is_map()) fragments.push_back(spec);
     }
     if (fragments.empty()) {
@@ -96,8 +100,8 @@ class PlatformLoader {
   }
 
   // Of each provider folder the items in `file`, then those of all files below `more`.
-  std::vector<yaml::Node> collect(const std::string& file, std::string_view kind,
-                                  std::string_view list, const std::string& more = {}) {
+  std::vector<yaml::Node> collect(const std::string& file, std::string_view list,
+                                  const std::string& more = {}) {
     std::vector<yaml::Node> out;
     for (const std::string& folder : platform_->builds) {
       std::vector<std::string> paths = {"providers/" + folder + "/" + file};
@@ -106,7 +110,7 @@ class PlatformLoader {
         paths.insert(paths.end(), others.begin(), others.end());
       }
       for (const std::string& path : paths) {
-        const yaml::Node items = wrapped(path, kind).get(list);
+        const yaml::Node items = spec_of(library_, path).get(list);
         out.insert(out.end(), items.items().begin(), items.items().end());
       }
     }
@@ -148,7 +152,7 @@ class PlatformLoader {
 
   std::optional<Table> load_table(const std::string& path, const std::string& folder,
                                   RowSchemas& row_schemas) {
-    const yaml::Node spec = wrapped(path, "Table");
+    const yaml::Node spec = spec_of(library_, path);
     if (!spec.is_map()) return std::nullopt;
     Table table;
     table.name = library_.file(path)->get({"metadata", "name"}).as_string();
@@ -206,7 +210,7 @@ class PlatformLoader {
     // Annotations by protection class, from every folder; the values of one key are joined.
     std::map<std::string, std::map<std::string, yaml::Node>> annotations;
     for (const std::string& folder : platform_->builds) {
-      const yaml::Node spec = wrapped("providers/" + folder + "/kinds.yaml", "Kinds");
+      const yaml::Node spec = spec_of(library_, "providers/" + folder + "/kinds.yaml");
       for (const yaml::Entry& group : spec.get("annotations").entries()) {
         for (const yaml::Entry& annotation : group.value.entries()) {
           annotations[std::string(group.key.as_string())][std::string(annotation.key.as_string())] =
@@ -214,16 +218,12 @@ class PlatformLoader {
         }
       }
     }
-    for (const yaml::Node& row : collect("kinds.yaml", "Kinds", "kinds")) {
+    for (const yaml::Node& row : collect("kinds.yaml", "kinds")) {
       KindFacts facts;
       facts.api_version = row.get("apiVersion").as_string();
       facts.kind = row.get("kind").as_string();
       facts.namespaced = row.get("scope").as_string() == "Namespaced";
       facts.row = row;
-      if (facts.kind.empty() || facts.api_version.empty() || row.get("scope").is_null()) {
-        sink_.error(kKnowledgeFile, row.origin(), "row of kinds without apiVersion, kind or scope");
-        continue;
-      }
       if (platform_->kind(facts.api_version, facts.kind) != nullptr) {
         sink_.error(kKnowledgeFile, row.origin(), "second row for kind `" + facts.kind + "`");
         continue;
@@ -248,14 +248,14 @@ class PlatformLoader {
   void load_releases() {
     for (const std::string& folder : platform_->builds) {
       const yaml::Node written =
-          wrapped("providers/" + folder + "/provider.yaml", "Provider").get("releases");
+          spec_of(library_, "providers/" + folder + "/provider.yaml").get("releases");
       if (written.is_map()) platform_->releases = read_releases(written);
     }
   }
 
   void load_templates() {
     for (const std::string& folder : platform_->builds) {
-      const yaml::Node spec = wrapped("providers/" + folder + "/provider.yaml", "Provider");
+      const yaml::Node spec = spec_of(library_, "providers/" + folder + "/provider.yaml");
       for (const yaml::Node& path : spec.get("templates").items()) {
         const std::string name = "templates/" + std::string(path.as_string());
         if (library_.file(name) == nullptr) {

@@ -8,7 +8,7 @@
 namespace gpuctl::catalog {
 
 /// `spec` of every file of kind SecretRules, by path. They hold for all platforms: a credential is
-/// one wherever it stands. Faults: GPU0401.
-std::vector<yaml::Node> secret_rules(Library& library, diag::Sink& sink);
+/// one wherever it stands.
+std::vector<yaml::Node> secret_rules(Library& library);
 
 }  // namespace gpuctl::catalog

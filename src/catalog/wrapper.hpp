@@ -11,9 +11,7 @@ namespace gpuctl::catalog {
 /// `apiVersion` of every file that is ours.
 inline constexpr std::string_view kApiVersion = "gpuctl.dev/v1alpha1";
 
-/// `spec` of the knowledge file at `path`, which must be of that kind; null when the file is
-/// absent, or faulty (GPU0401).
-yaml::Node spec_of(Library& library, const std::string& path, std::string_view kind,
-                   diag::Sink& sink);
+/// `spec` of the knowledge file at `path`; null when the file is absent.
+yaml::Node spec_of(Library& library, const std::string& path);
 
 }  // namespace gpuctl::catalog

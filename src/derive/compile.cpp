@@ -42,24 +42,11 @@ class DerivationCompiler {
         sink_(sink) {}
 
   std::optional<Row> compile(const yaml::Node& written) {
-    static const std::vector<std::string> kKeys = {"set",   "value",  "because", "when", "keep",
-                                                   "valid", "choose", "record",  "show"};
     const std::size_t errors_before = sink_.error_count();
-    for (const yaml::Entry& entry : written.entries()) {
-      const std::string key(entry.key.as_string());
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-        sink_.error(kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in a derivation row")
-            .did_you_mean(key, kKeys);
-      }
-    }
     const yaml::Node set = written.get("set");
-    std::optional<std::vector<Step>> path =
-        set.is_string() ? parse_path(set.as_string()) : std::nullopt;
-    const bool choose = written.get("choose").as_boolean();
-    if (!path || (written.find("value") == nullptr) != choose) {
-      sink_
-          .error(kFaultyRow, set.is_null() ? written.origin() : set.origin(),
-                 "a derivation row needs `set: PATH` and `value: CEL`, or `choose: true`")
+    std::optional<std::vector<Step>> path = parse_path(set.as_string());
+    if (!path) {
+      sink_.error(kFaultyRow, set.origin(), "`" + std::string(set.as_string()) + "` is no path")
           .expect("a path such as `gpuOperator.channel` or `gpuPools[].machine`");
       return std::nullopt;
     }
@@ -74,7 +61,7 @@ class DerivationCompiler {
     row.text = set.as_string();
     row.written = written;
     const std::shared_ptr<const cel::Environment> environment = environment_of(*path);
-    row.choose = choose;
+    row.choose = written.get("choose").as_boolean();
     row.value = lazy<cel::Expression>(written, "value", environment);
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();

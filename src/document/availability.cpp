@@ -14,10 +14,6 @@ namespace {
 
 using yaml::Node;
 
-// Keys of a row, and whether it must have them.
-constexpr std::string_view kKeys[] = {"in",     "path", "since", "until", "gate",
-                                      "values", "when", "what",  "help",  "source"};
-
 std::string text(const Node& map, std::string_view key) {
   return std::string(map.get(key).as_string());
 }
@@ -88,13 +84,6 @@ void Availability::add(const Node& spec, const cel::Environment& environment, bo
 
 std::optional<Availability::Row> Availability::read(const Node& written, const Node& spec,
                                                     diag::Sink& sink) {
-  for (const yaml::Entry& entry : written.entries()) {
-    const std::string_view key = entry.key.as_string();
-    if (std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys)) continue;
-    sink.error(catalog::kKnowledgeFile, entry.key.origin(),
-               "unknown key `" + std::string(key) + "` in a row of DocumentReleases")
-        .did_you_mean(key, std::vector<std::string>(std::begin(kKeys), std::end(kKeys)));
-  }
   Row row;
   row.since = ordinal(written.get("since"), sink);
   row.until = ordinal(written.get("until"), sink);
@@ -108,12 +97,6 @@ std::optional<Availability::Row> Availability::read(const Node& written, const N
   row.gate_code = text(spec.get("codes"), "gate");
   for (const Node& value : written.get("values").items())
     row.values.emplace_back(value.as_string());
-  const bool says = row.since || row.until || !row.gate.empty();
-  if (!says || row.source.empty() || !written.get("path").is_string()) {
-    sink.error(catalog::kKnowledgeFile, written.origin(), "incomplete row of DocumentReleases")
-        .expect("`path`, `source`, and one of `since`, `until` and `gate`");
-    return std::nullopt;
-  }
   const catalog::Table* gates =
       platform_.releases ? platform_.table(platform_.releases->gates) : nullptr;
   if (!row.gate.empty() && (gates == nullptr || gates->rows.find(row.gate) == nullptr)) {

@@ -47,16 +47,14 @@ class Mapping::Compiler {
   void rows(const yaml::Node& list, std::vector<Row>& out) {
     for (const yaml::Node& written : list.items()) {
       const yaml::Node set = written.get("set");
-      std::optional<std::vector<derive::Step>> path =
-          set.is_string() ? derive::parse_path(set.as_string()) : std::nullopt;
-      if (!path || !written.get("value").is_string()) {
+      std::optional<std::vector<derive::Step>> path = derive::parse_path(set.as_string());
+      if (!path) {
         sink_
-            .error(derive::kFaultyRow, set.is_null() ? written.origin() : set.origin(),
-                   "a row of an import needs `set: PATH` and `value: CEL`")
+            .error(derive::kFaultyRow, set.origin(),
+                   "`" + std::string(set.as_string()) + "` is no path")
             .expect("a path such as `spec.gpuPools[].replicas`");
         continue;
       }
-      known(written, {"set", "value", "when", "assumed"});
       Row row;
       const bool each = !derive::innermost_list(*path).empty();
       row.path = std::move(*path);
@@ -69,47 +67,30 @@ class Mapping::Compiler {
 
   void leave(const yaml::Node& list, std::vector<Leave>& out) {
     for (const yaml::Node& written : list.items()) {
-      known(written, {"when", "because", "lost"});
       Leave one;
       one.when = lazy<cel::Expression>(written, "when", document_);
       one.because = lazy<cel::Text>(written, "because", document_);
       one.lost = written.get("lost").as_boolean();
-      if (one.when && one.because) {
-        out.push_back(std::move(one));
-        continue;
-      }
-      sink_.error(derive::kFaultyRow, written.origin(),
-                  "what an import leaves out needs `when: CEL` and `because: TEXT`");
+      out.push_back(std::move(one));
     }
   }
 
   void ignore(const yaml::Node& list, std::vector<Ignore>& out) {
     for (const yaml::Node& written : list.items()) {
-      known(written, {"when", "path", "because"});
       Ignore one;
       one.when = lazy<cel::Expression>(written, "when", document_);
       one.what.path = written.get("path").as_string();
       one.what.because = written.get("because").as_string();
-      const bool path = yaml::parse_path(one.what.path).has_value() && !one.what.path.empty();
-      if (one.when && path && !one.what.because.empty()) {
-        out.push_back(std::move(one));
+      if (!yaml::parse_path(one.what.path)) {
+        sink_.error(derive::kFaultyRow, written.get("path").origin(),
+                    "`" + one.what.path + "` is no path");
         continue;
       }
-      sink_.error(derive::kFaultyRow, written.origin(),
-                  "what an import ignores needs `when: CEL`, `path: PATH` and `because: TEXT`");
+      out.push_back(std::move(one));
     }
   }
 
  private:
-  void known(const yaml::Node& written, const std::vector<std::string>& keys) {
-    for (const yaml::Entry& entry : written.entries()) {
-      const std::string key(entry.key.as_string());
-      if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
-      sink_.error(derive::kFaultyRow, entry.key.origin(), "unknown key `" + key + "` in an import")
-          .did_you_mean(key, keys);
-    }
-  }
-
   template <typename T>
   cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key,
                     const std::shared_ptr<const cel::Environment>& environment) {
@@ -138,7 +119,7 @@ std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platfor
   std::vector<yaml::Node> specs;
   for (const std::string& folder : platform.builds) {
     const std::string path = "providers/" + folder + "/import.yaml";
-    const yaml::Node spec = catalog::spec_of(library, path, "Import", sink);
+    const yaml::Node spec = catalog::spec_of(library, path);
     if (spec.is_map()) specs.push_back(spec);
   }
   Compiler compiler(platform, library, thorough, sink);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 
+#include "catalog/formats.hpp"
 #include "catalog/image.hpp"
 #include "catalog/secret_rules.hpp"
 #include "diag/print.hpp"
@@ -54,12 +55,9 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
 // Everything a run would load, checked as strictly as an overlay is. Keeps what is compiled on the
 // way.
 int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs) {
-  std::vector<catalog::Overlay> knowledge;
-  for (const catalog::Overlay& file : files) {
-    if (file.path.ends_with(".yaml")) knowledge.push_back(file);
-  }
   diag::Sink sink;
-  catalog::Library library(nullptr, std::move(knowledge), sink);
+  catalog::Library library(nullptr, files, sink);
+  if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
   for (const std::string& name : catalog::platforms(library)) {
     const auto store = std::make_shared<cel::Store>();
     std::map<std::string, std::shared_ptr<cel::Store>> of_kinds;
@@ -70,7 +68,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     programs[name] = store->packed();
     for (const auto& [kind, compiled] : of_kinds) programs[name + "/" + kind] = compiled->packed();
   }
-  const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library, sink);
+  const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library);
   const secrets::Rules compiled(secret_rules, true, sink);
   return fail(sink, library.sources());
 }

@@ -7,6 +7,7 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/formats.hpp"
 #include "catalog/secret_rules.hpp"
 #include "document/release.hpp"
 #include "pipeline/overlays.hpp"
@@ -40,11 +41,11 @@ Knowledge::Knowledge(const catalog::Image& image, const std::string& providers,
   mask_ = std::make_unique<KnowledgeMask>(*this);
   library_->sources().set_mask(mask_.get());
   // The build has checked what is built in.
-  if (library_->has_overlays()) make_secret_rules(sink);
+  if (library_->has_overlays() && catalog::check_formats(*library_, sink)) make_secret_rules(sink);
 }
 
 void Knowledge::make_secret_rules(diag::Sink& sink) {
-  const std::vector<yaml::Node> specs = catalog::secret_rules(*library_, sink);
+  const std::vector<yaml::Node> specs = catalog::secret_rules(*library_);
   secret_rules_ = std::make_shared<const secrets::Rules>(specs, library_->has_overlays(), sink);
 }
 

@@ -1,6 +1,7 @@
 #include "render/template.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.hpp"
 #include "render/codes.hpp"
@@ -8,10 +9,6 @@
 namespace gpuctl::render {
 
 namespace {
-
-const std::vector<std::string> kKeys = {"includeWhen", "forEach", "locals",   "layer",
-                                        "folder",      "output",  "phase",    "raw",
-                                        "pool",        "private", "schemaOf", "template"};
 
 // Type of `layers` and `folders` in the index phase.
 cel::Type lists_type() {
@@ -35,11 +32,6 @@ std::optional<cel::Text> compile_field(const yaml::Node& spec, std::string_view 
                                        diag::Sink& sink) {
   const yaml::Node* scalar = spec.find(key);
   if (scalar == nullptr) return std::nullopt;
-  if (!scalar->is_string()) {
-    sink.error(kFaultyTemplate, scalar->origin(),
-               "`" + std::string(key) + "` must be text or `${...}`");
-    return std::nullopt;
-  }
   return cel::compile_text(*scalar, environment, sources, sink);
 }
 
@@ -58,16 +50,8 @@ cel::LazyType element_of(const cel::Text& text) {
 // Loops and locals extend `environment`, in order.
 void add_loops(const yaml::Node& written, cel::Environment& environment, diag::Sources& sources,
                diag::Sink& sink, Content& out) {
-  if (!written.is_null() && !written.is_list()) {
-    sink.error(kFaultyTemplate, written.origin(), "`forEach` of a template is a list")
-        .expect("`- variable: ${list}` for each loop");
-  }
   for (const yaml::Node& item : written.items()) {
     for (const yaml::Entry& loop : item.entries()) {
-      if (!loop.value.is_string()) {
-        sink.error(kFaultyTemplate, loop.value.origin(), "a loop wants `${list}`");
-        continue;
-      }
       std::optional<cel::Text> list = cel::compile_text(loop.value, environment, sources, sink);
       if (!list) continue;
       environment.variables.push_back({std::string(loop.key.as_string()), element_of(*list)});
@@ -79,10 +63,6 @@ void add_loops(const yaml::Node& written, cel::Environment& environment, diag::S
 void add_locals(const yaml::Node& written, cel::Environment& environment, diag::Sources& sources,
                 diag::Sink& sink, Content& out) {
   for (const yaml::Entry& local : written.entries()) {
-    if (!local.value.is_string()) {
-      sink.error(kFaultyTemplate, local.value.origin(), "a local must be text or `${...}`");
-      continue;
-    }
     std::optional<cel::Text> value = cel::compile_text(local.value, environment, sources, sink);
     if (!value) continue;
     environment.variables.push_back({std::string(local.key.as_string()), type_of(*value)});
@@ -125,48 +105,14 @@ class TemplateCompiler {
     const std::size_t errors_before = sink_.error_count();
     const yaml::Node tree = *library_.file(path);
     const yaml::Node spec = tree.get("spec");
-    if (tree.get("kind").as_string() != "Template" || !spec.is_map() ||
-        spec.find("template") == nullptr) {
-      sink_.error(kFaultyTemplate, tree.origin(), "`" + path + "` is no template")
-          .expect("`kind: Template` and `spec.template`");
-      return nullptr;
-    }
-    for (const yaml::Entry& entry : spec.entries()) {
-      const std::string key(entry.key.as_string());
-      if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
-        sink_.error(kFaultyTemplate, entry.key.origin(), "unknown key `" + key + "` in a template")
-            .did_you_mean(key, kKeys);
-      }
-    }
     auto out = std::make_unique<Template>();
     out->path = path;
     out->origin = tree.get({"metadata", "name"}).origin();
-    const std::string_view phase = spec.get("phase").as_string();
-    if (!phase.empty() && phase != "documents" && phase != "index") {
-      sink_
-          .error(kFaultyTemplate, spec.get("phase").origin(),
-                 "unknown phase `" + std::string(phase) + "`")
-          .expect("documents or index");
-    }
-    out->index = phase == "index";
+    out->index = spec.get("phase").as_string() == "index";
     out->raw = spec.get("raw").as_boolean();
     out->layer = spec.get("layer").as_string();
     out->folder = spec.get("folder").as_string();
     out->is_private = spec.get("private").as_boolean();
-    if (out->is_private && (out->raw || out->index || out->layer.empty())) {
-      sink_.error(kFaultyTemplate, spec.get("private").origin(),
-                  "`private` is for objects of a layer");
-    }
-    const int places = (out->layer.empty() ? 0 : 1) + (out->folder.empty() ? 0 : 1) +
-                       (spec.find("output") == nullptr ? 0 : 1);
-    if (places != 1) {
-      sink_.error(kFaultyTemplate, tree.origin(),
-                  "a template needs one of `layer`, `folder` and `output`");
-    }
-    if (!out->folder.empty() && (out->raw || out->index)) {
-      sink_.error(kFaultyTemplate, spec.get("folder").origin(),
-                  "`folder` holds objects of the phase `documents`");
-    }
     out->schema_of = schema::KindRef::written(spec.get("schemaOf"));
     out->spec_ = spec;
     out->environment_ = out->index ? index_ : base_;
@@ -186,13 +132,53 @@ class TemplateCompiler {
   diag::Sink& sink_;
 };
 
+namespace {
+
+bool is_literal(std::string_view text) {
+  return !text.empty() && text.find("${") == std::string_view::npos;
+}
+
+// All kinds of objects that templates write and no kinds.yaml knows, in one finding.
+void check_kinds(const catalog::Platform& platform, catalog::Library& library, diag::Sink& sink) {
+  diag::Diagnostic missing;
+  missing.code = kUnknownKind;
+  std::set<std::string> named;
+  for (const std::string& path : platform.templates) {
+    const yaml::Node spec = library.file(path)->get("spec");
+    const std::string_view version = spec.get({"template", "apiVersion"}).as_string();
+    const yaml::Node kind = spec.get({"template", "kind"});
+    if (spec.get("raw").as_boolean() || !is_literal(version) || !is_literal(kind.as_string()) ||
+        platform.kind(version, kind.as_string()) != nullptr) {
+      continue;
+    }
+    const std::string name =
+        "kind `" + std::string(kind.as_string()) + "` (" + std::string(version) + ")";
+    if (named.insert(name).second) {
+      missing.message += (missing.message.empty() ? "no facts about " : " and ") + name;
+    }
+    if (missing.primary.at == diag::kNoOrigin) {
+      missing.primary.at = kind.origin();
+    } else {
+      missing.also(kind.origin(), "");
+    }
+  }
+  if (named.empty()) return;
+  missing.suggest(named.size() == 1 ? "add a row to a `kinds.yaml`"
+                                    : "add rows to a `kinds.yaml` of the platform");
+  sink.add(std::move(missing));
+}
+
+}  // namespace
+
 std::shared_ptr<const Templates> compile(const catalog::Platform& platform,
                                          std::shared_ptr<const cel::Environment> environment,
                                          catalog::Library& library, bool thorough,
                                          diag::Sink& sink) {
   TemplateCompiler compiler(std::move(environment), library, thorough, sink);
   auto templates = std::make_shared<Templates>();
-  bool good = true;
+  const std::size_t errors_before = sink.error_count();
+  if (thorough) check_kinds(platform, library, sink);
+  bool good = sink.error_count() == errors_before;
   for (const std::string& path : platform.templates) {
     std::unique_ptr<const Template> compiled = compiler.compile(path);
     good = good && compiled != nullptr;

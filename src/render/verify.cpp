@@ -1,7 +1,9 @@
 #include "render/verify.hpp"
 
+#include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "render/codes.hpp"
 #include "schema/codes.hpp"
 
@@ -36,6 +38,37 @@ std::string changed_by_defaults(const yaml::Node& written, const yaml::Node& def
     return "";
   }
   return yaml::equal(written, defaulted) ? "" : path;
+}
+
+// Fewer are mistakes in a template.
+constexpr std::size_t kFewestFields = 3;
+
+// Fields that a template writes and no schema of documents knows, in one finding: it is the schema
+// that is not there.
+void add_findings(const Document& document, const diag::Sink& findings,
+                  const diag::Sources& sources, diag::Sink& sink) {
+  const diag::Span* made_at = sources.span(document.origin);
+  const auto is_unknown = [&](const diag::Diagnostic& finding) {
+    const diag::Span* at = sources.span(finding.primary.at);
+    return document.made_by != nullptr && finding.code == schema::kUnknownField && at != nullptr &&
+           made_at != nullptr && at->file == made_at->file;
+  };
+  const std::vector<diag::Diagnostic>& all = findings.all();
+  const auto unknown = static_cast<std::size_t>(std::count_if(all.begin(), all.end(), is_unknown));
+  std::vector<std::string> paths;
+  diag::Origin first = diag::kNoOrigin;
+  for (const diag::Diagnostic& finding : all) {
+    if (unknown < kFewestFields || !is_unknown(finding)) {
+      sink.add(finding);
+      continue;
+    }
+    if (paths.empty()) first = finding.primary.at;
+    paths.push_back("`" + finding.path + "`");
+  }
+  if (paths.empty()) return;
+  sink.error(schema::kUnknownField, first,
+             document.path + ": the platform has no documents/ with " + base::join(paths, ", "))
+      .expect("a DocumentSchema that declares them, of this kind or one that extends it");
 }
 
 yaml::Node objects_among(const std::vector<Document>& documents, yaml::Arena& arena) {
@@ -106,7 +139,9 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
     context.fallback = document.origin;
     context.exempt.clear();
     if (secrets_left_out) context.exempt = secret_paths(document);
-    kinds.check(document.body, context, sources, arena, sink);
+    diag::Sink findings;
+    kinds.check(document.body, context, sources, arena, findings);
+    add_findings(document, findings, sources, sink);
   }
 }
 

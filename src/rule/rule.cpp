@@ -13,22 +13,9 @@ namespace gpuctl::rule {
 
 namespace {
 
-const std::vector<std::string> kKeys = {"code",     "severity", "forEach", "when",
-                                        "check",    "at",       "message", "label",
-                                        "expected", "help",     "source",  "between"};
-const std::vector<std::string> kDocumentKeys = {"on", "field", "rendered", "needs"};
-
-bool is_code(std::string_view text) {
-  constexpr std::size_t kCodeBytes = 7;
-  return text.size() == kCodeBytes && text.starts_with("GPU") &&
-         std::all_of(text.begin() + 3, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-std::optional<diag::Severity> parse_severity(std::string_view text) {
+diag::Severity parse_severity(std::string_view text) {
   if (text == "error") return diag::Severity::error;
-  if (text == "warning") return diag::Severity::warning;
-  if (text == "note") return diag::Severity::note;
-  return std::nullopt;
+  return text == "warning" ? diag::Severity::warning : diag::Severity::note;
 }
 
 class RuleCompiler {
@@ -36,53 +23,17 @@ class RuleCompiler {
   RuleCompiler(std::shared_ptr<const cel::Environment> environment, bool on_documents,
                bool thorough, diag::Sources& sources, diag::Sink& sink)
       : base_(std::move(environment)),
-        keys_(kKeys),
+        on_documents_(on_documents),
         thorough_(thorough),
         sources_(sources),
-        sink_(sink) {
-    if (on_documents) keys_.insert(keys_.end(), kDocumentKeys.begin(), kDocumentKeys.end());
-  }
+        sink_(sink) {}
 
   std::optional<Rule> compile(const yaml::Node& written) {
     const std::size_t errors_before = sink_.error_count();
-    for (const yaml::Entry& entry : written.entries()) {
-      const std::string key(entry.key.as_string());
-      if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) {
-        sink_.error(kFaultyRule, entry.key.origin(), "unknown key `" + key + "` in a rule")
-            .did_you_mean(key, keys_);
-      }
-    }
     Rule rule;
     rule.written = written;
     rule.code = written.get("code").as_string();
-    const yaml::Node severity_node = written.get("severity");
-    const std::optional<diag::Severity> severity = parse_severity(severity_node.as_string());
-    if (!severity && severity_node.is_string()) {
-      sink_
-          .error(kFaultyRule, severity_node.origin(),
-                 "unknown severity `" + std::string(severity_node.as_string()) + "`")
-          .expect("error, warning or note");
-      return std::nullopt;
-    }
-    for (const char* key : {"message", "label", "expected", "help", "field"}) {
-      const yaml::Node* text = written.find(key);
-      if (text != nullptr && !text->is_string()) {
-        sink_
-            .error(kFaultyRule, text->origin(), "`" + std::string(key) + "` of a rule must be text")
-            .got(std::string(yaml::kind_name(text->kind())));
-      }
-    }
-    if (const yaml::Node* needs = written.find("needs");
-        needs != nullptr && needs->as_string() != "cluster") {
-      sink_.error(kFaultyRule, needs->origin(), "a rule can only need `cluster`");
-    }
-    if (!is_code(rule.code) || !severity || written.find("check") == nullptr ||
-        written.find("at") == nullptr || !written.get("message").is_string()) {
-      sink_.error(kFaultyRule, written.origin(), "incomplete rule")
-          .expect("`code: GPUnnnn`, `severity: error | warning | note`, `check`, `at`, `message`");
-      return std::nullopt;
-    }
-    rule.severity = *severity;
+    rule.severity = parse_severity(written.get("severity").as_string());
     rule.source = written.get("source").as_string();
     for (const yaml::Node& axis : written.get("between").items()) {
       rule.between.emplace_back(axis.as_string());
@@ -98,7 +49,7 @@ class RuleCompiler {
     if (thorough_) {
       rule.check.check(sink_);
       cel::compile_bare(written.get("at"), *rule.environment, sources_, sink_);
-      for (const char* key : {"message", "label", "expected", "help"}) {
+      for (const char* key : {"message", "label", "expected", "help", "field"}) {
         if (const yaml::Node* text = written.find(key)) {
           cel::compile_text(*text, *rule.environment, sources_, sink_);
         }
@@ -122,8 +73,7 @@ class RuleCompiler {
     if (!added) return out;
     auto environment = std::make_shared<cel::Environment>(*base_);
     // Rules on documents use short names for many things: what is stored is told apart by the loop.
-    if (keys_.size() != kKeys.size())
-      environment->container = "loop" + std::to_string(loops_.size());
+    if (on_documents_) environment->container = "loop" + std::to_string(loops_.size());
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()),
                           cel::compile_bare(loop.value, *environment, sources_, sink_)};
@@ -141,7 +91,7 @@ class RuleCompiler {
 
   std::map<std::string, Loops> loops_;
   std::shared_ptr<const cel::Environment> base_;
-  std::vector<std::string> keys_;
+  bool on_documents_;
   bool thorough_;
   diag::Sources& sources_;
   diag::Sink& sink_;

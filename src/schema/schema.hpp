@@ -22,7 +22,7 @@ using SchemaPtr = std::shared_ptr<const Schema>;
 /// Compiles an OpenAPI v3 structural schema (the `openAPIV3Schema` of a CRD, or a merged
 /// fragment). Faults in the schema are diagnostics GPU02xx; unknown `x-gpuctl-*` keys are kept.
 /// The arena of `definition` and `sources` must outlive the schema. Never null. Patterns and rules
-/// are compiled when a value first meets them; `survey` looks at all of them.
+/// that cannot be compiled are faults, too.
 SchemaPtr compile(const yaml::Node& definition, const diag::Sources& sources, diag::Sink& sink);
 /// The same for a definition that compile() has accepted before: nothing of it is looked at until
 /// it is needed.

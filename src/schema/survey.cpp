@@ -47,6 +47,22 @@ void check_default(const Schema& schema, const std::string& path, const diag::So
   }
 }
 
+/// What would only be found when a value meets it: patterns and rules that cannot be compiled.
+void check_expressions(const Schema& schema, const std::string& path, diag::Sink& sink) {
+  const auto fault = [&](const Node& at, const std::string& problem) {
+    sink.error(kFaultySchema, at.origin(), quoted(path) + ": " + problem);
+  };
+  if (schema.pattern && schema.pattern->regex() == nullptr) {
+    fault(schema.definition.get("pattern"), "its pattern is none: " + schema.pattern->error());
+  }
+  for (const Rule& rule : schema.rules()) {
+    if (rule.state == Rule::State::unsupported) fault(rule.definition.get("rule"), rule.problem);
+    if (!rule.message_problem.empty()) {
+      fault(rule.definition.get("messageExpression"), rule.message_problem);
+    }
+  }
+}
+
 }  // namespace
 
 SchemaPtr compile_checked(const Node& definition, const diag::Sources& sources) {
@@ -68,6 +84,9 @@ SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Si
   if (sink.error_count() == errors) {
     walk(*schema, {}, [&](const Schema& node, const std::string& path) {
       check_default(node, path, sources, sink);
+    });
+    walk_all(*schema, {}, [&](const Schema& node, const std::string& path) {
+      check_expressions(node, path, sink);
     });
   }
   return schema;

@@ -94,20 +94,16 @@ Rules::Rules(std::span<const yaml::Node> specs, bool thorough, diag::Sink& sink)
 }
 
 bool Rules::compiles(const yaml::Node& expression, bool thorough, diag::Sink& sink) const {
-  if (!thorough && expression.is_string()) return true;
+  if (!thorough) return true;
   const re2::RE2 compiled(piece(expression.as_string()), re2::RE2::Quiet);
-  if (expression.is_string() && compiled.ok()) return true;
+  if (compiled.ok()) return true;
   sink.error(kFaultyRule, expression.origin(), "this rule on secrets is no regular expression")
-      .got(expression.is_string() ? compiled.error() : "no text")
+      .got(compiled.error())
       .expect("an expression of RE2");
   return false;
 }
 
 void Rules::add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink) {
-  if (!row.get("name").is_string() || !row.get("pattern").is_string()) {
-    sink.error(kFaultyRule, row.origin(), "a pattern of secrets without `name` or `pattern`");
-    return;
-  }
   const yaml::Node decodes = row.get("decodes");
   if (!compiles(row.get("pattern"), thorough, sink)) return;
   if (!decodes.is_null() && !compiles(decodes, thorough, sink)) return;
@@ -121,21 +117,11 @@ void Rules::add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink) 
     made->most_word =
         static_cast<std::size_t>(std::max<std::int64_t>(words.items()[1].as_integer(), 1));
   }
-  if ((row.get("keywords").size() == 0) == (made->least_word == 0)) {
-    sink.error(kFaultyRule, row.origin(), "a pattern of secrets has either `keywords` or `words`")
-        .expect("`words: [LEAST, MOST]` is for what has no fixed text");
-    return;
-  }
   made->random = row.get("random").as_boolean();
   made->sure = row.get("severity").as_string() != "warning";
   if (decodes.is_string()) made->decodes = std::make_unique<LazyExpression>(decodes.as_string());
   const auto index = static_cast<std::int32_t>(patterns_.size());
   for (const yaml::Node& keyword : row.get("keywords").items()) {
-    if (keyword.size() < kLeastKeyword) {
-      sink.error(kFaultyRule, keyword.origin(), "a keyword of a pattern is too short")
-          .expect("at least " + std::to_string(kLeastKeyword) + " characters");
-      return;
-    }
     add_keyword(keyword.as_string(), index);
   }
   if (made->least_word != 0) patterns_of_words_.push_back(made.get());

@@ -337,23 +337,10 @@ class AxisCompiler {
       : environment_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(sink) {}
 
   Axis axis(const yaml::Node& written) {
-    static const std::vector<std::string> kKeys = {"name", "title",  "field",   "keep", "when",
-                                                   "pin",  "values", "because", "named"};
-    for (const yaml::Entry& entry : written.entries()) {
-      const std::string key(entry.key.as_string());
-      if (std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end()) continue;
-      sink_.error(kFaultyAxis, entry.key.origin(), "unknown key `" + key + "` of a version")
-          .did_you_mean(key, kKeys);
-    }
     Axis out;
     out.name = written.get("name").as_string();
     out.title = written.get("title").as_string();
     out.keep = written.get("keep").as_string();
-    if (out.name.empty() || out.title.empty() || !written.get("values").is_string()) {
-      sink_.error(kFaultyAxis, written.origin(), "incomplete version")
-          .expect("`name`, `title` and `values`");
-      return out;
-    }
     out.when = lazy<cel::Expression>(written, "when");
     out.values = lazy<cel::Expression>(written, "values");
     out.field = lazy<cel::Expression>(written, "field");

@@ -47,7 +47,6 @@ TEST(Platform, ReportsFaultyKnowledge) {
       {"template that is not there", "providers/lab/provider.yaml",
        wrap("Provider", "  platform: true\n  builds: [lab]\n  templates: [gone.yaml]\n"),
        "GPU0402"},
-      {"wrong kind", "providers/lab/kinds.yaml", wrap("Kind", "  kinds: []\n"), "GPU0401"},
       {"two rows of one key", "providers/lab/tables/machines.yaml",
        wrap("Table",
             "  key: type\n  columns: {type: {type: string}}\n  rows: [{type: a}, {type: a}]\n",
@@ -64,8 +63,6 @@ TEST(Platform, ReportsFaultyKnowledge) {
       {"second table of a name", "providers/lab/tables/other.yaml",
        wrap("Table", "  key: a\n  columns: {a: {type: string}}\n  rows: []\n", "machines"),
        "GPU0402"},
-      {"kind without scope", "providers/lab/kinds.yaml",
-       wrap("Kinds", "  kinds: [{apiVersion: v1, kind: Pod}]\n"), "GPU0401"},
   };
   for (const Fault& fault : faults) {
     Files files = lab();

@@ -141,8 +141,6 @@ TEST(Derive, ReportsFaults) {
   EXPECT_EQ(unknown.codes, "GPU0407") << unknown.report;
   EXPECT_EQ(run("    - {set: \"pools[]\", value: \"1\"}\n", "").codes, "GPU0406");
   EXPECT_EQ(run("    - {set: a..b, value: \"1\"}\n", "").codes, "GPU0406");
-  EXPECT_EQ(run("    - {value: \"1\"}\n", "").codes, "GPU0406");
-  EXPECT_EQ(run("    - {set: name, value: \"1\", unless: a}\n", "").codes, "GPU0406");
   // Static type faults.
   EXPECT_EQ(run("    - {set: name, value: metadata.nam}\n", "").codes, "GPU0302");
   EXPECT_EQ(run("    - {set: name, value: \"1 +\"}\n", "").codes, "GPU0301");

@@ -251,13 +251,6 @@ TEST(Document, RulesMayNeedTheCluster) {
   context.cluster = arena.map(std::vector<yaml::Entry>{size});
   EXPECT_EQ(run("kind: Box\nsize: 3\n", context).codes, "GPU9006@size");
   EXPECT_EQ(run("kind: Box\nsize: 2\n", context).codes, "");
-  Files broken = files();
-  broken["providers/lab/documents/more.yaml"] =
-      wrap("DocumentRules",
-           "  rules:\n    - {on: Box, code: GPU9008, severity: error, needs: facts, check: "
-           "\"true\", at: "
-           "document, message: x}\n");
-  EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0408"), std::string::npos);
 }
 
 TEST(Document, RulesSeeTheOtherObjects) {
@@ -281,9 +274,6 @@ TEST(Document, FaultyKnowledgeIsReported) {
   broken["providers/lab/documents/more.yaml"] =
       wrap("DocumentRules", "  rules:\n    - {on: Bax, code: GPU9009}\n");
   EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0402"), std::string::npos);
-  broken = files();
-  broken["providers/lab/documents/more.yaml"] = wrap("Rules", "  rules: []\n");
-  EXPECT_NE(run("kind: Box\n", {}, broken).codes.find("GPU0401"), std::string::npos);
   broken = files();
   broken["providers/lab/documents/more.yaml"] =
       wrap("DocumentSchema", "  extends: Bax\n  schema: {type: object}\n", "Lost");

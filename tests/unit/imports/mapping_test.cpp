@@ -82,12 +82,10 @@ TEST(Mapping, RefusesFaultyRows) {
     EXPECT_EQ(Mapping::compile(*lab.platform, *lab.library, true, lab.sink), nullptr);
     return lab.codes();
   };
-  EXPECT_EQ(codes("  rows:\n    - {set: a}\n"), "GPU0406");
   EXPECT_EQ(codes("  rows:\n    - {set: 'a[]', value: '1'}\n"), "GPU0406");
-  EXPECT_EQ(codes("  rows:\n    - {set: a, value: '1', vallue: '2'}\n"), "GPU0406");
   EXPECT_EQ(codes("  rows:\n    - {set: a, value: nobody}\n"), "GPU0302");
   EXPECT_EQ(codes("  rows:\n    - {set: a, value: item}\n"), "GPU0302");
-  EXPECT_EQ(codes("  leave:\n    - {when: 'true'}\n"), "GPU0406");
+  EXPECT_EQ(codes("  ignore:\n    - {when: 'true', path: 'a[', because: b}\n"), "GPU0406");
 }
 
 TEST(Mapping, LeavesOutWhatARowSays) {

@@ -135,15 +135,6 @@ TEST(Documents, OfAFolderBesideTheLayersAreListedToo) {
   EXPECT_EQ(run({waits, list}, "").files.count("management/list.yaml"), 0U);
 }
 
-TEST(Documents, StandInOnePlace) {
-  const std::string object =
-      "  template: {apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n";
-  EXPECT_EQ(run({"  layer: a\n  folder: b\n" + object}, "").codes, "GPU0411");
-  EXPECT_EQ(run({object}, "").codes, "GPU0411");
-  EXPECT_EQ(run({"  folder: b\n  raw: true\n" + object}, "").codes, "GPU0411");
-  EXPECT_EQ(run({"  folder: b\n  phase: index\n" + object}, "").codes, "GPU0411");
-}
-
 TEST(Documents, WaitForFacts) {
   const std::string waits = R"(  layer: a
   template: {apiVersion: v1, kind: Namespace, metadata: {name: "${facts.infraID}"}}
@@ -169,9 +160,6 @@ TEST(Documents, AreCheckedAsObjects) {
   EXPECT_EQ(codes("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}"), "GPU0414");
   EXPECT_EQ(codes("{a: 1}", "  raw: true\n  output: ../x\n"), "GPU0416");
   EXPECT_EQ(codes("{a: 1}", "  raw: true\n  output: .git/config\n"), "GPU0416");
-  EXPECT_EQ(codes("{a: 1}", "  raw: true\n"), "GPU0411");
-  EXPECT_EQ(codes("{a: 1}", "  layer: a\n  colour: red\n"), "GPU0411");
-  EXPECT_EQ(codes("{a: 1}", "  layer: a\n  phase: late\n"), "GPU0411");
   const std::string same =
       "  layer: a\n  template: {apiVersion: v1, kind: Namespace, metadata: {name: ns}}\n";
   EXPECT_EQ(run({same, same}, "").codes, "GPU0415");

@@ -170,7 +170,7 @@ TEST(RuleCounts, EverythingIsCountedAndNothingPassesSilently) {
       "- {rule: self.nosuchfield > 0}\n"
       "- {rule: 'self.a + 1'}\n";
   Bench bench;
-  const SchemaPtr schema = bench.schema(kSchema);
+  const SchemaPtr schema = compile_checked(bench.read(kSchema), bench.sources);
   RuleCounts counts;
   ValidateOptions options;
   options.counts = &counts;
@@ -193,10 +193,22 @@ TEST(RuleCounts, EverythingIsCountedAndNothingPassesSilently) {
 
 TEST(RuleCounts, UnsupportedRulesAreReportedOnceADocument) {
   Bench bench;
-  bench.check(
-      "type: array\nitems: {type: integer, x-kubernetes-validations: [{rule: nosuch(self)}]}",
-      "[1, 2, 3]");
+  const yaml::Node definition = bench.read(
+      "type: array\nitems: {type: integer, x-kubernetes-validations: [{rule: nosuch(self)}]}");
+  const SchemaPtr schema = compile_checked(definition, bench.sources);
+  validate(*schema, bench.read("[1, 2, 3]"), bench.arena, bench.sources, bench.sink);
   EXPECT_EQ(bench.sink.all().size(), 1U) << bench.found();
+}
+
+TEST(RuleCounts, RulesAndPatternsOfOurOwnSchemasMustCompile) {
+  Bench bench;
+  const yaml::Node definition = bench.read(
+      "type: array\nitems: {type: string, pattern: '^(?!x)'}\nx-kubernetes-validations: [{rule: nosuch(self)}, {rule: size(self) + 1}, "
+      "{rule: size(self) > 0, messageExpression: other}, {rule: size(self) > 1}]");
+  diag::Sink faults;
+  compile(definition, bench.sources, faults);
+  EXPECT_EQ(faults.all().size(), 4U);
+  for (const diag::Diagnostic& fault : faults.all()) EXPECT_EQ(fault.code, "GPU0211");
 }
 
 // A rule that runs out of steps is an error, never a pass.

@@ -148,11 +148,11 @@ TEST_F(SearchTest, GuardTakesExceptionsButNotForSecrets) {
 
 TEST_F(SearchTest, FaultyRulesAreReported) {
   const yaml::Node spec = read(
-      "patterns: [{name: a, pattern: '['}, {name: b}, {name: c, keywords: [x], pattern: x}]\n"
+      "patterns: [{name: a, keywords: [abc], pattern: '['}]\n"
       "placeholders: ['(']");
   diag::Sink sink;
   const Rules rules({&spec, 1}, true, sink);
-  EXPECT_EQ(sink.error_count(), 4U);
+  EXPECT_EQ(sink.error_count(), 2U);
   for (const diag::Diagnostic& one : sink.all()) EXPECT_EQ(one.code, kFaultyRule);
 }
 

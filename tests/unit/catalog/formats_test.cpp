@@ -1,0 +1,112 @@
+#include "catalog/formats.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "support/knowledge.hpp"
+
+namespace gpuctl::catalog {
+namespace {
+
+using testing::wrap;
+
+// What the formats of the project say of one file.
+std::string findings(const std::string& path, const std::string& text) {
+  namespace fs = std::filesystem;
+  std::vector<Overlay> files = {{path, path, text}};
+  for (const auto& entry : fs::directory_iterator(GPUCTL_SOURCE_DIR "/providers/formats")) {
+    std::ifstream in(entry.path());
+    const std::string name = "providers/formats/" + entry.path().filename().string();
+    files.push_back({name, name, {std::istreambuf_iterator<char>(in), {}}});
+  }
+  diag::Sink sink;
+  Library library(nullptr, std::move(files), sink);
+  const bool good = check_formats(library, sink);
+  EXPECT_EQ(good, !sink.has_errors());
+  std::string out;
+  for (const diag::Diagnostic& one : sink.sorted(library.sources())) {
+    EXPECT_EQ(one.code, one.message.starts_with("no provider") ? "GPU0402" : "GPU0401");
+    out += (out.empty() ? "" : "; ") + one.message;
+    for (const std::string& help : one.help) out += " (" + help + ")";
+  }
+  return out;
+}
+
+std::string rules(const std::string& row) {
+  return findings("providers/lab/rules.yaml", wrap("Rules", "  rules:\n    - {" + row + "}\n"));
+}
+
+constexpr const char* kRule = "code: GPU9001, severity: error, check: \"true\", at: x, message: m";
+
+TEST(Formats, TakeWhatIsRight) {
+  EXPECT_EQ(rules(kRule), "");
+  EXPECT_EQ(findings("providers/lab/secrets/a.yaml",
+                     wrap("SecretRules", "  names: [{ending: pin, name: a PIN}]\n")),
+            "");
+}
+
+TEST(Formats, KnowTheirPaths) {
+  EXPECT_EQ(findings("providers/lab/rule.yaml", wrap("Rules", "  rules: []\n")),
+            "no knowledge is read from `providers/lab/rule.yaml` (did you mean `rules.yaml` "
+            "or `rules/*.yaml`?)");
+  EXPECT_EQ(findings("providers/lab/kinds.yaml", wrap("Kind", "  kinds: []\n")),
+            "`providers/lab/kinds.yaml` is no Kinds (did you mean `Kinds`?)");
+  EXPECT_EQ(findings("providers/lab/documents/a.yaml", wrap("Rules", "  rules: []\n")),
+            "`providers/lab/documents/a.yaml` is no DocumentReleases or DocumentRules or "
+            "DocumentSchema");
+}
+
+TEST(Formats, TemplatesAreListed) {
+  const std::string path = "templates/a/b/c.yaml";
+  EXPECT_EQ(findings(path, wrap("Template", "  output: x\n  raw: true\n  template: {a: [1]}\n")),
+            "no provider lists `" + path + "`");
+}
+
+TEST(Formats, NameFieldsValuesAndWhatIsMissing) {
+  EXPECT_EQ(rules(std::string(kRule) + ", chek: a"),
+            "Rules: unknown field `spec.rules[0].chek` (did you mean `check`?)");
+  EXPECT_EQ(rules("code: X1, severity: bad, check: \"true\", at: x, message: m"),
+            "Rules: value of `spec.rules[0].code` does not match its pattern; Rules: `bad` is "
+            "not an allowed value of `spec.rules[0].severity`");
+  EXPECT_EQ(rules("code: GPU9001, severity: error, at: x, message: m"),
+            "Rules: missing required field `spec.rules[0].check`");
+}
+
+TEST(Formats, HaveRulesOfTheirOwn) {
+  const auto table = [](const std::string& head) {
+    return findings("providers/lab/tables/t.yaml",
+                    wrap("Table", "  columns: {a: {type: string}}\n  rows: []\n" + head));
+  };
+  const std::string broken = " does not meet a rule of its schema: ";
+  EXPECT_EQ(table("  key: a\n  required: [a, c]\n"),
+            "Table: `spec.required`" + broken + "no column `c`");
+  const auto place = [](const std::string& head) {
+    return findings("templates/t.yaml", wrap("Template", "  template: {}\n" + head));
+  };
+  const std::string one =
+      "Template: `spec`" + broken + "a template has one of `layer`, `folder` and `output`";
+  EXPECT_EQ(place(""), one);
+  EXPECT_EQ(place("  layer: a\n  folder: b\n"), one);
+  EXPECT_EQ(place("  folder: a\n  raw: true\n"), "Template: `spec.folder`" + broken +
+                                                     "`folder` holds objects of "
+                                                     "the phase `documents`");
+  EXPECT_EQ(place("  output: a\n  private: true\n"), "Template: `spec.private`" + broken +
+                                                         "`private` is for objects "
+                                                         "of a layer");
+}
+
+TEST(Formats, LookIntoSchemas) {
+  const auto schema = [](const std::string& text) {
+    return findings("providers/lab/schema.yaml", wrap("Schema", "  " + text + "\n"));
+  };
+  EXPECT_EQ(schema("{type: object, properties: {a: {type: array, items: {type: string}}}}"), "");
+  EXPECT_EQ(schema("{type: object, properties: {a: {type: array, items: {typ: string}}}}"),
+            "Schema: unknown field `typ` (did you mean `type`?)");
+  EXPECT_EQ(schema("{type: object, properties: {a: {type: string, x-gpuctl-secert: true}}}"),
+            "Schema: unknown field `x-gpuctl-secert` (did you mean `x-gpuctl-secret`, "
+            "`x-gpuctl-cel` or `x-gpuctl-reader`?)");
+}
+
+}  // namespace
+}  // namespace gpuctl::catalog
