@@ -99,6 +99,15 @@ class Check {
     for (const std::string& path : platform_.templates) file(formats, "Template", path);
   }
 
+  // Paths in the derived tree.
+  void paths() {
+    for (const std::string& folder : platform_.builds) {
+      const Node spec = spec_of(library_, "providers/" + folder + "/provider.yaml");
+      derived(spec.get({"releases", "derived"}));
+    }
+    for (const Node& axis : platform_.axes) derived(axis.get("keep"));
+  }
+
   void codes() {
     for (const std::string& page : library_.list("docs/codes/GPU")) {
       pages_.push_back(page.substr(page.rfind('/') + 1, std::string_view("GPU0000").size()));
@@ -114,6 +123,12 @@ class Check {
   }
 
  private:
+  void derived(const Node& path) {
+    if (path.is_null() || schema::at(*platform_.derived, path.as_string()) != nullptr) return;
+    sink_.error(kUnknownName, path.origin(),
+                "the derived tree has no `" + std::string(path.as_string()) + "`");
+  }
+
   // What one of the targets `table` or `table.path` has: keys of its rows, or values in them.
   std::optional<std::set<std::string>> named_by(const Node& target) {
     const std::string_view text = target.as_string();
@@ -245,6 +260,7 @@ void check_references(Library& library, const Platform& platform, diag::Sink& si
   Check check(library, platform, sink);
   check.tables();
   check.files();
+  check.paths();
   check.codes();
 }
 

@@ -9,8 +9,9 @@ namespace gpuctl::catalog {
 
 /// Checks every reference that the tables of a platform declare (`references` of a table's head),
 /// the sources that rows name, references in templates and provider files (`x-gpuctl-references` of
-/// formats), and that each code of a rule has a page. What leads nowhere is GPU0402 at its place. A
-/// table that the platform does not have, but another one, is not missed.
+/// formats), paths in the derived tree, and that each code of a rule has a page. What leads nowhere
+/// is GPU0402 at its place. A table that the platform does not have, but another one, is not
+/// missed.
 void check_references(Library& library, const Platform& platform, diag::Sink& sink);
 
 }  // namespace gpuctl::catalog

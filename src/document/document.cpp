@@ -120,13 +120,8 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
       {"objects", cel::LazyType([] { return objects_type(); })},
   };
   for (const Node& row : kind.described->conversions) {
-    const Node set = row.get("set");
-    if (!set.is_string() || !row.get("value").is_string()) {
-      sink.error(catalog::kKnowledgeFile, row.origin(), "a conversion needs `set` and `value`");
-      continue;
-    }
     Conversion conversion;
-    for (const std::string_view step : base::split(set.as_string(), '.')) {
+    for (const std::string_view step : base::split(row.get("set").as_string(), '.')) {
       conversion.path.emplace_back(step);
     }
     if (const Node* when = row.find("when")) {
@@ -143,6 +138,34 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
   prepare_availability(kind, *environment, thorough, sink);
 }
 
+namespace {
+
+// Rows of DocumentReleases on fields that the document does not have would never say anything.
+void check_fields(const schema::Schema& schema, const Node& spec, diag::Sink& sink) {
+  for (const Node& row : spec.get("rows").items()) {
+    const Node path = row.get("path");
+    std::vector<std::string> places = {""};
+    if (const Node* in = row.find("in")) {
+      places.clear();
+      for (const Node& place : spec.get("places").get(in->as_string()).items()) {
+        places.push_back(std::string(place.as_string()) + ".");
+      }
+    }
+    const bool known = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+      std::string whole = place + std::string(path.as_string());
+      std::erase_if(whole, [](char c) { return c == '[' || c == ']'; });
+      return schema::at(schema, whole) != nullptr;
+    });
+    if (known || places.empty()) continue;
+    sink.error(catalog::kUnknownName, path.origin(),
+               "no field `" + std::string(path.as_string()) + "` in `" +
+                   std::string(spec.get("on").as_string()) + "`")
+        .suggest("declare it in the DocumentSchema");
+  }
+}
+
+}  // namespace
+
 void Kinds::prepare_availability(const Kind& kind, const cel::Environment& environment,
                                  bool thorough, diag::Sink& sink) const {
   std::vector<Node> tables;
@@ -152,6 +175,8 @@ void Kinds::prepare_availability(const Kind& kind, const cel::Environment& envir
   }
   kind.availability = std::make_unique<const Availability>(tables, *platform_, environment,
                                                            thorough, *sources_, sink);
+  if (!thorough) return;
+  for (const Node& spec : kind.described->availability) check_fields(*kind.schema, spec, sink);
 }
 
 const Kinds::Kind& Kinds::ready(const Kind& kind) const {

@@ -27,7 +27,7 @@ class Mapping::Compiler {
  public:
   Compiler(const catalog::Platform& platform, catalog::Library& library, bool thorough,
            diag::Sink& sink)
-      : library_(library), thorough_(thorough), sink_(sink) {
+      : platform_(platform), library_(library), thorough_(thorough), sink_(sink) {
     const cel::Type dyn = cel::Type::dyn();
     base_.functions = derive::functions();
     base_.variables = {{"documents", cel::Type::list(dyn)},
@@ -55,6 +55,7 @@ class Mapping::Compiler {
             .expect("a path such as `spec.gpuPools[].replicas`");
         continue;
       }
+      if (thorough_) check_path(set, *path);
       Row row;
       const bool each = !derive::innermost_list(*path).empty();
       row.path = std::move(*path);
@@ -101,6 +102,20 @@ class Mapping::Compiler {
     return out;
   }
 
+  // What a row says of the blueprint or of facts, one of them must have.
+  void check_path(const yaml::Node& set, const std::vector<derive::Step>& path) {
+    const bool facts = path.front().key == "facts" && path.size() > 1;
+    if (!facts && path.front().key != "spec") return;
+    std::string dotted;
+    for (std::size_t i = facts ? 1 : 0; i < path.size(); ++i) {
+      dotted += (dotted.empty() ? "" : ".") + path[i].key;
+    }
+    if (schema::at(facts ? *platform_.facts : *platform_.blueprint, dotted) != nullptr) return;
+    sink_.error(derive::kUnknownPath, set.origin(),
+                (facts ? "facts have no `" : "the blueprint has no `") + dotted + "`");
+  }
+
+  const catalog::Platform& platform_;
   catalog::Library& library_;
   bool thorough_;
   diag::Sink& sink_;

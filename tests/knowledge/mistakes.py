@@ -32,6 +32,7 @@ MISTAKES = [
     (AWS + "provider.yaml", "- aws/machineset.yaml", "- aws/machinesets.yaml", "GPU0402"),
     (AWS + "provider.yaml", "apiVersion: gpuctl.dev/v1alpha1", "apiVersion: gpuctl.dev/v1alpha2", "GPU0401"),
     (OCP + "provider.yaml", "table: openshiftReleases", "table: openshiftRelease", "GPU0402"),
+    (OCP + "provider.yaml", "derived: openshift.minor", "derived: openshift.mnior", "GPU0402"),
     (OCP + "provider.yaml", "    gates: openshiftGates", "    gate: openshiftGates", "GPU0401"),
     # Kinds.
     (OCP + "kinds.yaml", "scope: Namespaced", "scope: Namespacd", "GPU0401"),
@@ -81,6 +82,7 @@ MISTAKES = [
      P + "gpu-operator/rules.yaml"),
     (OCP + "versions.yaml", "values: catalog.openshiftReleases", "values: catalog.openshiftRelases", "GPU0302"),
     (OCP + "versions.yaml", "      pin:", "      pni:", "GPU0401"),
+    (P + "gpu-operator/versions.yaml", "keep: gpuOperator.release", "keep: gpuOperator.relaese", "GPU0402"),
     # Rules.
     (AWS + "rules.yaml", "      check:", "      chek:", "GPU0401"),
     (AWS + "rules.yaml", "severity: error", "severity: eror", "GPU0401"),
@@ -108,10 +110,12 @@ MISTAKES = [
     (AWS + "documents/install-config-releases.yaml", "{in: pool, path: iam", "{in: pool, pth: iam", "GPU0401"),
     (AWS + "documents/install-config-releases.yaml", "      gate: AWSDualStackInstall\n", "", "GPU0401",
      "- path: platform.aws.ipFamily"),
+    (AWS + "documents/install-config-releases.yaml", "{path: platform.aws.vpc,", "{path: platform.aws.vcp,", "GPU0402"),
     (AWS + "documents/install-config-releases.yaml", "lacks: GPU3660", "lacks: GPU3699", "GPU0402"),
     # Imports.
     (AWS + "import.yaml", "      value: item.zone\n", "      vallue: item.zone\n", "GPU0401"),
     (AWS + "import.yaml", "- set: machineSets[].zone", "- set: machineSets[.zone", "GPU0406"),
+    (AWS + "import.yaml", "- set: spec.aws.region", "- set: spec.aws.regoin", "GPU0407"),
     (AWS + "import.yaml", "in catalog.machines &&", "in catalog.machins &&", "GPU0302"),
     # Templates.
     (T + "aws/machineset.yaml", "  forEach:\n", "  forEech:\n", "GPU0401"),

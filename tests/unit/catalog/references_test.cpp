@@ -66,7 +66,7 @@ TEST(References, MustBePossible) {
 
 TEST(References, OfSources) {
   const std::string head =
-      "    source: {type: string}\n  sources: {here: {own: x}, there: {own: y}}\n";
+      "    source: {type: string}\n  sources: {here: {own: x}, there: {own: z z}}\n";
   EXPECT_EQ(findings(head, "source: here; there"), "");
   EXPECT_EQ(findings(head, "source: here; nowhere"), "no source `nowhere` in table `one`");
 }
