@@ -1,7 +1,5 @@
 #include "catalog/library.hpp"
 
-#include <algorithm>
-
 #include "base/digest.hpp"
 #include "catalog/codes.hpp"
 #include "yaml/read.hpp"
@@ -21,7 +19,9 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
   if (image_ != nullptr) {
     root_ = std::make_unique<diag::Sources>(image_->files(), image_->spans());
     for (std::size_t i = 0; i < image_->files().size(); ++i) {
-      files_[std::string(image_->files()[i].name)].built_in = static_cast<std::ptrdiff_t>(i);
+      // They are sorted by name.
+      const auto slot = files_.try_emplace(files_.end(), std::string(image_->files()[i].name));
+      slot->second.built_in = static_cast<std::ptrdiff_t>(i);
     }
   }
   sources_ = std::make_unique<diag::Sources>(root_.get());
@@ -56,6 +56,7 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
     slot.tree = *tree;
     slot.loaded = true;
     slot.text_digest = digest;
+    has_overlays_ = true;
   }
 }
 
@@ -64,7 +65,7 @@ const yaml::Node* Library::file(std::string_view path) {
   if (found == files_.end()) return nullptr;
   Slot& slot = found->second;
   if (!slot.loaded) {
-    slot.tree = image_->tree(static_cast<std::size_t>(slot.built_in), arena_);
+    slot.tree = image_->tree(static_cast<std::size_t>(slot.built_in), shared_arena_);
     slot.loaded = true;
   }
   return &slot.tree;
@@ -73,11 +74,6 @@ const yaml::Node* Library::file(std::string_view path) {
 bool Library::is_built_in(std::string_view path) const {
   const auto found = files_.find(path);
   return found != files_.end() && found->second.text_digest.empty();
-}
-
-bool Library::has_overlays() const {
-  return std::any_of(files_.begin(), files_.end(),
-                     [](const auto& file) { return !file.second.text_digest.empty(); });
 }
 
 std::vector<std::string> Library::list(std::string_view prefix) const {

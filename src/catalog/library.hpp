@@ -30,12 +30,13 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  /// The tree of a file, or nullptr. Decoded once.
+  /// The tree of a file, or nullptr. Decoded once, as far as somebody looks into it.
   const yaml::Node* file(std::string_view path);
+  bool has(std::string_view path) const { return files_.contains(path); }
   /// True when the file comes from the image (so the build has checked it).
   bool is_built_in(std::string_view path) const;
   /// True when a file comes from an overlay, so that the build has not checked everything.
-  bool has_overlays() const;
+  bool has_overlays() const { return has_overlays_; }
   /// Paths that start with `prefix`, sorted.
   std::vector<std::string> list(std::string_view prefix) const;
   /// The expressions of a platform that the build has compiled; nothing with overlays, which may
@@ -46,6 +47,8 @@ class Library {
 
   diag::Sources& sources() { return *sources_; }
   yaml::Arena& arena() { return arena_; }
+  /// For what is made when somebody looks into it, on whichever thread.
+  yaml::SharedArena& shared_arena() { return shared_arena_; }
 
  private:
   struct Slot {
@@ -59,6 +62,8 @@ class Library {
   std::unique_ptr<diag::Sources> root_;     // of the image
   std::unique_ptr<diag::Sources> sources_;  // on top of it
   yaml::Arena arena_;
+  yaml::SharedArena shared_arena_;
+  bool has_overlays_ = false;
   std::map<std::string, Slot, std::less<>> files_;
 };
 

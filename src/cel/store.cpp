@@ -1,6 +1,8 @@
 #include "cel/store.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
 #include "cel/code.hpp"
 #include "cel/functions.hpp"
@@ -22,7 +24,7 @@ enum Flag : std::uint8_t {
   kPattern = 1U << 7U,
 };
 
-enum class ConstantKind : std::uint8_t { node, omit, type };
+enum class ConstantKind : std::uint8_t { node, omit, type, call };
 
 class Writer {
  public:
@@ -51,7 +53,7 @@ class Writer {
     yaml::pack_number(out_, code.end);
     yaml::pack_number(out_, code.cost);
     yaml::pack_text(out_, code.text);
-    if (code.op == Op::constant && !constant(code.constant)) return false;
+    if (code.op == Op::constant && !constant(code)) return false;
     if (code.pattern != nullptr) yaml::pack_text(out_, code.pattern->text());
     yaml::pack_number(out_, code.candidates.size());
     for (const Function* function : code.candidates) {
@@ -69,7 +71,8 @@ class Writer {
                        [&](const Code& arg) { return this->code(arg); });
   }
 
-  bool constant(const Value& value) {
+  bool constant(const Code& code) {
+    const Value& value = code.constant;
     if (value.is_node()) {
       out_ += static_cast<char>(ConstantKind::node);
       yaml::pack(out_, value.node());
@@ -78,6 +81,8 @@ class Writer {
     } else if (const auto* type = dynamic_cast<const TypeValue*>(value.opaque())) {
       out_ += static_cast<char>(ConstantKind::type);
       yaml::pack_text(out_, type->name);
+    } else if (code.candidates.size() == 1) {
+      out_ += static_cast<char>(ConstantKind::call);
     } else {
       return false;
     }
@@ -119,7 +124,7 @@ class Reader {
     out.end = number();
     out.cost = bytes_.number();
     out.text = bytes_.text();
-    if (out.op == Op::constant) out.constant = constant();
+    const bool called = out.op == Op::constant && !constant(out.constant);
     if ((flags & kPattern) != 0) {
       out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
@@ -131,85 +136,165 @@ class Reader {
     }
     out.args.resize(bytes_.number());
     for (Code& arg : out.args) code(arg);
+    if (called) out.constant = call(out);
   }
 
-  Value constant() {
+  // False when the constant is the result of a call.
+  bool constant(Value& out) {
     switch (static_cast<ConstantKind>(bytes_.byte())) {
       case ConstantKind::node:
-        return bytes_.tree(program_.constants);
+        out = bytes_.tree(program_.constants);
+        break;
       case ConstantKind::omit:
-        return Value::omit();
+        out = Value::omit();
+        break;
       case ConstantKind::type:
-        return Value(std::make_shared<const TypeValue>(std::string(bytes_.text())));
+        out = Value(std::make_shared<const TypeValue>(std::string(bytes_.text())));
+        break;
+      case ConstantKind::call:
+        return false;
     }
-    return {};
+    return true;
+  }
+
+  Value call(const Code& code) {
+    std::vector<Value> values;
+    for (const Code& arg : code.args) values.push_back(arg.constant);
+    CallContext context{program_.constants};
+    return code.candidates.front()->call(values, context).value;
   }
 
   yaml::Unpacker bytes_;
   Program& program_;
 };
 
-std::string_view key_in(std::string_view record) {
-  return yaml::Unpacker(record).text();
+constexpr std::size_t kIndexRow = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+
+// The same in the build and in a run, eight bytes at a time.
+std::uint64_t digest_of(std::string_view text) {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+  std::uint64_t digest = text.size();
+  while (!text.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t size = std::min(text.size(), sizeof word);
+    std::memcpy(&word, text.data(), size);
+    text.remove_prefix(size);
+    digest = (digest ^ word) * kFactor;
+    digest ^= digest >> 32U;
+  }
+  return digest;
+}
+
+template <typename T>
+T number_at(std::string_view bytes, std::size_t at) {
+  T value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+template <typename T>
+void put(std::string& out, T value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+std::string names_in(const Environment& environment) {
+  std::string names;
+  for (const Variable& variable : environment.variables) {
+    names += variable.name;
+    names += ',';
+  }
+  return names + environment.container;
+}
+
+// Whether names_in() would give `names`.
+bool has_names(const Environment& environment, std::string_view names) {
+  for (const Variable& variable : environment.variables) {
+    const std::size_t size = variable.name.size();
+    if (names.size() <= size || names[size] != ',' || !names.starts_with(variable.name)) {
+      return false;
+    }
+    names.remove_prefix(size + 1);
+  }
+  return names == environment.container;
 }
 
 }  // namespace
 
-std::string Store::key_of(std::string_view text, const Environment& environment) {
-  std::string key;
-  for (const Variable& variable : environment.variables) {
-    key += variable.name;
-    key += ',';
-  }
-  key += environment.container;
-  key += '\n';
-  key += text;
-  return key;
-}
-
 void Store::record(const Environment& environment, const Program& program) {
   if (opened_) return;
   std::optional<std::string> bytes = Writer(program).write();
-  const auto [found, added] = recorded_.try_emplace(key_of(program.text, environment), bytes);
+  const auto [found, added] =
+      recorded_.try_emplace(Key(program.text, names_in(environment)), bytes);
   if (!added && found->second != bytes) found->second.reset();
 }
 
 std::string Store::packed() const {
-  std::string out;
+  std::string records;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> index;
   for (const auto& [key, bytes] : recorded_) {
     if (!bytes) continue;
     std::string record;
-    yaml::pack_text(record, key);
+    yaml::pack_text(record, key.first);
+    yaml::pack_text(record, key.second);
     record += *bytes;
-    yaml::pack_text(out, record);
+    index.emplace_back(digest_of(key.first), static_cast<std::uint32_t>(records.size()));
+    yaml::pack_text(records, record);
   }
-  return out;
+  std::sort(index.begin(), index.end());
+  std::string out;
+  put(out, static_cast<std::uint32_t>(index.size()));
+  for (const auto& [digest, at] : index) {
+    put(out, digest);
+    put(out, at);
+  }
+  return out + records;
 }
 
 std::shared_ptr<Store> Store::open(std::string_view bytes) {
   auto store = std::make_shared<Store>();
   store->opened_ = true;
-  yaml::Unpacker all(bytes);
-  while (!all.at_end()) store->records_.push_back(all.text());
+  const std::size_t index_bytes = number_at<std::uint32_t>(bytes, 0) * kIndexRow;
+  store->index_ = bytes.substr(sizeof(std::uint32_t), index_bytes);
+  store->records_ = bytes.substr(sizeof(std::uint32_t) + index_bytes);
   return store;
 }
 
 std::shared_ptr<const Program> Store::find(std::string_view text,
                                            const Environment& environment) const {
   if (!opened_) return nullptr;
-  const std::string key = key_of(text, environment);
-  const auto at = std::lower_bound(
-      records_.begin(), records_.end(), key,
-      [](std::string_view record, const std::string& wanted) { return key_in(record) < wanted; });
-  if (at == records_.end() || key_in(*at) != key) return nullptr;
-  auto program = std::make_shared<Program>();
-  program->text = text;
-  program->functions = environment.functions;
-  program->environment = std::make_unique<const Environment>(environment);
-  yaml::Unpacker record(*at);
-  record.text();
-  Reader(record.rest(), *program).read();
-  return program;
+  const std::uint64_t digest = digest_of(text);
+  const auto digest_in = [&](std::size_t row) {
+    return number_at<std::uint64_t>(index_, row * kIndexRow);
+  };
+  const std::size_t count = index_.size() / kIndexRow;
+  std::size_t row = 0;
+  for (std::size_t rows = count; rows > 0;) {
+    const std::size_t half = rows / 2;
+    if (digest_in(row + half) < digest) {
+      row += half + 1;
+      rows -= half + 1;
+    } else {
+      rows = half;
+    }
+  }
+  for (; row < count && digest_in(row) == digest; ++row) {
+    const std::size_t at =
+        number_at<std::uint32_t>(index_, row * kIndexRow + sizeof(std::uint64_t));
+    yaml::Unpacker record(yaml::Unpacker(records_.substr(at)).text());
+    if (record.text() != text || !has_names(environment, record.text())) continue;
+    auto program = std::make_shared<Program>();
+    program->text = text;
+    program->functions = environment.functions;
+    program->environment = environment.weak_from_this().lock();
+    if (program->environment == nullptr) {
+      program->environment = std::make_shared<const Environment>(environment);
+    }
+    Reader(record.rest(), *program).read();
+    return program;
+  }
+  return nullptr;
 }
 
 }  // namespace gpuctl::cel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <mutex>
 
 #include "base/text.hpp"
 #include "rule/codes.hpp"
@@ -31,123 +32,208 @@ std::optional<diag::Severity> parse_severity(std::string_view text) {
   return std::nullopt;
 }
 
+// The same in the build and in a run.
+std::string name_of_loops(std::string_view text) {
+  constexpr std::uint32_t kBasis = 2166136261U;
+  constexpr std::uint32_t kPrime = 16777619U;
+  std::uint32_t digest = kBasis;
+  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
+  return "loop" + std::to_string(digest);
+}
+
+}  // namespace
+
+// Compiles rules one by one. Those behind a gate may come late, and from several threads.
 class Compiler {
  public:
   Compiler(std::shared_ptr<const cel::Environment> environment, bool on_documents, bool thorough,
            diag::Sources& sources, diag::Sink& sink)
-      : base_(std::move(environment)),
-        keys_(kKeys),
-        thorough_(thorough),
-        sources_(sources),
-        sink_(sink) {
+      : base_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(&sink) {
+    if (!thorough) return;
+    keys_ = kKeys;
     if (on_documents) keys_.insert(keys_.end(), kDocumentKeys.begin(), kDocumentKeys.end());
   }
 
+  /// Nothing after diagnostics.
   std::optional<Rule> compile(const yaml::Node& written) {
-    const std::size_t errors_before = sink_.error_count();
-    for (const yaml::Entry& entry : written.entries()) {
-      const std::string key(entry.key.as_string());
-      if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) {
-        sink_.error(kFaultyRule, entry.key.origin(), "unknown key `" + key + "` in a rule")
-            .did_you_mean(key, keys_);
-      }
-    }
+    const std::size_t errors_before = sink_->error_count();
+    if (thorough_ && !is_complete(written)) return std::nullopt;
     Rule rule;
     rule.written = written;
     rule.code = written.get("code").as_string();
+    rule.severity =
+        parse_severity(written.get("severity").as_string()).value_or(diag::Severity::error);
+    rule.source = written.get("source").as_string();
+    for (const yaml::Node& axis : written.get("between").items()) {
+      rule.between.emplace_back(axis.as_string());
+    }
+    const Loops& loops = loops_of(written.get("forEach"));
+    rule.loops = loops.loops;
+    rule.environment = loops.environment;
+    rule.when = lazy(written.get("when"), rule.environment);
+    rule.check = lazy(written.get("check"), rule.environment);
+    if (thorough_) {
+      cel::compile_bare(written.get("at"), *rule.environment, sources_, *sink_);
+      for (const char* key : {"message", "label", "expected", "help"}) {
+        if (const yaml::Node* text = written.find(key)) {
+          cel::compile_text(*text, *rule.environment, sources_, *sink_);
+        }
+      }
+    }
+    if (sink_->error_count() != errors_before) return std::nullopt;
+    return rule;
+  }
+
+  /// The condition under which the rules of a file are looked at.
+  cel::LazyExpression gate(const yaml::Node& written) {
+    const std::size_t errors_before = sink_->error_count();
+    cel::LazyExpression gate = lazy(written, base_);
+    if (!thorough_ || !gate || sink_->error_count() != errors_before) return gate;
+    const cel::Type type = cel::type_of(*gate.get().program);
+    if (type.kind() != cel::TypeKind::boolean && type.kind() != cel::TypeKind::dyn) {
+      sink_->error(kFaultyRule, written.origin(), "a gate must be true or false").got(type.text());
+    }
+    return gate;
+  }
+
+  /// From here on rules come late: all of them were checked before.
+  void be_late() { sink_ = &none_; }
+  std::vector<Rule> compile_late(const yaml::Node& written) {
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    std::vector<Rule> rules;
+    for (const yaml::Node& item : written.items()) {
+      if (std::optional<Rule> rule = compile(item)) rules.push_back(std::move(*rule));
+    }
+    return rules;
+  }
+
+ private:
+  struct Loops {
+    std::shared_ptr<const std::vector<Rule::Loop>> loops;
+    std::shared_ptr<const cel::Environment> environment;
+  };
+
+  // Whether it has the keys of a rule; reports otherwise.
+  bool is_complete(const yaml::Node& written) {
+    const std::size_t errors_before = sink_->error_count();
+    for (const yaml::Entry& entry : written.entries()) {
+      const std::string key(entry.key.as_string());
+      if (std::find(keys_.begin(), keys_.end(), key) == keys_.end()) {
+        sink_->error(kFaultyRule, entry.key.origin(), "unknown key `" + key + "` in a rule")
+            .did_you_mean(key, keys_);
+      }
+    }
     const yaml::Node severity_node = written.get("severity");
     const std::optional<diag::Severity> severity = parse_severity(severity_node.as_string());
     if (!severity && severity_node.is_string()) {
       sink_
-          .error(kFaultyRule, severity_node.origin(),
-                 "unknown severity `" + std::string(severity_node.as_string()) + "`")
+          ->error(kFaultyRule, severity_node.origin(),
+                  "unknown severity `" + std::string(severity_node.as_string()) + "`")
           .expect("error, warning or note");
-      return std::nullopt;
+      return false;
     }
     for (const char* key : {"message", "label", "expected", "help", "field"}) {
       const yaml::Node* text = written.find(key);
       if (text != nullptr && !text->is_string()) {
         sink_
-            .error(kFaultyRule, text->origin(), "`" + std::string(key) + "` of a rule must be text")
+            ->error(kFaultyRule, text->origin(),
+                    "`" + std::string(key) + "` of a rule must be text")
             .got(std::string(yaml::kind_name(text->kind())));
       }
     }
     if (const yaml::Node* needs = written.find("needs");
         needs != nullptr && needs->as_string() != "cluster") {
-      sink_.error(kFaultyRule, needs->origin(), "a rule can only need `cluster`");
+      sink_->error(kFaultyRule, needs->origin(), "a rule can only need `cluster`");
     }
-    if (!is_code(rule.code) || !severity || written.find("check") == nullptr ||
-        written.find("at") == nullptr || !written.get("message").is_string()) {
-      sink_.error(kFaultyRule, written.origin(), "incomplete rule")
+    if (!is_code(written.get("code").as_string()) || !severity ||
+        written.find("check") == nullptr || written.find("at") == nullptr ||
+        !written.get("message").is_string()) {
+      sink_->error(kFaultyRule, written.origin(), "incomplete rule")
           .expect("`code: GPUnnnn`, `severity: error | warning | note`, `check`, `at`, `message`");
-      return std::nullopt;
     }
-    rule.severity = *severity;
-    rule.source = written.get("source").as_string();
-    for (const yaml::Node& axis : written.get("between").items()) {
-      rule.between.emplace_back(axis.as_string());
-    }
-    const Loops& loops = loops_of(written);
-    rule.loops = loops.loops;
-    rule.environment = loops.environment;
-    if (const yaml::Node* when = written.find("when")) {
-      rule.when = cel::LazyExpression(*when, rule.environment, sources_);
-      if (thorough_) rule.when.check(sink_);
-    }
-    rule.check = cel::LazyExpression(written.get("check"), rule.environment, sources_);
-    if (thorough_) {
-      rule.check.check(sink_);
-      cel::compile_bare(written.get("at"), *rule.environment, sources_, sink_);
-      for (const char* key : {"message", "label", "expected", "help"}) {
-        if (const yaml::Node* text = written.find(key)) {
-          cel::compile_text(*text, *rule.environment, sources_, sink_);
-        }
-      }
-    }
-    if (sink_.error_count() != errors_before) return std::nullopt;
-    return rule;
+    return sink_->error_count() == errors_before;
   }
 
- private:
-  struct Loops {
-    std::vector<Rule::Loop> loops;
-    std::shared_ptr<const cel::Environment> environment;
-  };
-
-  // Most rules loop over the same few lists: each `forEach` is compiled once.
-  const Loops& loops_of(const yaml::Node& written) {
-    const yaml::Node for_each = written.get("forEach");
-    const auto [found, added] = loops_.try_emplace(yaml::emit_json(for_each));
-    Loops& out = found->second;
-    if (!added) return out;
-    auto environment = std::make_shared<cel::Environment>(*base_);
-    // Rules on documents use short names for many things: what is stored is told apart by the loop.
-    if (keys_.size() != kKeys.size())
-      environment->container = "loop" + std::to_string(loops_.size());
-    for (const yaml::Entry& loop : for_each.entries()) {
-      Rule::Loop compiled{std::string(loop.key.as_string()),
-                          cel::compile_bare(loop.value, *environment, sources_, sink_)};
-      cel::LazyType element{cel::Type()};
-      if (compiled.list) {
-        element = cel::LazyType(
-            [program = compiled.list.program] { return cel::type_of(*program).element(); });
-      }
-      environment->variables.push_back({compiled.variable, std::move(element)});
-      out.loops.push_back(std::move(compiled));
-    }
-    out.environment = std::move(environment);
+  cel::LazyExpression lazy(const yaml::Node& scalar,
+                           std::shared_ptr<const cel::Environment> environment) {
+    if (scalar.is_null()) return {};
+    cel::LazyExpression out(scalar, std::move(environment), sources_);
+    if (thorough_) out.check(*sink_);
     return out;
   }
 
-  std::map<std::string, Loops> loops_;
+  // Rules with the same loops share them, and with them what the loops go over.
+  const Loops& loops_of(const yaml::Node& for_each) {
+    std::string key;
+    for (const yaml::Entry& loop : for_each.entries()) {
+      key += loop.key.as_string();
+      key += '\0';
+      key += thorough_ ? yaml::emit_json(loop.value) : std::string(loop.value.as_string());
+      key += '\0';
+    }
+    const auto [found, added] = loops_.try_emplace(std::move(key));
+    Loops& out = found->second;
+    if (!added) return out;
+    std::vector<Rule::Loop> loops;
+    out.environment = base_;
+    std::string name;
+    for (const yaml::Entry& loop : for_each.entries()) {
+      Rule::Loop compiled{std::string(loop.key.as_string()), list_of(loop.value, out.environment)};
+      auto environment = std::make_shared<cel::Environment>(*out.environment);
+      cel::LazyType element{cel::Type()};
+      if (*compiled.list) {
+        element = cel::LazyType(
+            [list = compiled.list] { return cel::type_of(*list->get().program).element(); });
+      }
+      environment->variables.push_back({compiled.variable, std::move(element)});
+      // Short names stand for many things: what is stored is told apart by the loops.
+      name += compiled.variable + '\0' + std::string(loop.value.as_string()) + '\0';
+      environment->container = name_of_loops(name);
+      out.environment = std::move(environment);
+      loops.push_back(std::move(compiled));
+    }
+    out.loops = std::make_shared<const std::vector<Rule::Loop>>(std::move(loops));
+    return out;
+  }
+
+  // Nothing in it after diagnostics.
+  std::shared_ptr<const cel::LazyExpression> list_of(
+      const yaml::Node& list, const std::shared_ptr<const cel::Environment>& environment) {
+    if (!thorough_ && environment == base_) {
+      auto& known = outer_lists_[list.as_string()];
+      if (known == nullptr) known = std::make_shared<cel::LazyExpression>(lazy(list, base_));
+      return known;
+    }
+    const std::size_t errors_before = sink_->error_count();
+    cel::LazyExpression out(list, environment, sources_);
+    if (thorough_) out.check(*sink_);
+    if (sink_->error_count() != errors_before) out = {};
+    return std::make_shared<const cel::LazyExpression>(std::move(out));
+  }
+
+  std::map<std::string, Loops, std::less<>> loops_;
+  std::map<std::string_view, std::shared_ptr<const cel::LazyExpression>> outer_lists_;
   std::shared_ptr<const cel::Environment> base_;
   std::vector<std::string> keys_;
   bool thorough_;
   diag::Sources& sources_;
-  diag::Sink& sink_;
+  diag::Sink* sink_;
+  diag::Sink none_;
+  std::mutex one_at_a_time_;
 };
 
-}  // namespace
+bool Group::is_open(std::span<const cel::Value> values, yaml::Arena& arena) const {
+  if (!gate_) return true;
+  const cel::Outcome open = cel::attempt(*gate_.get().program, values, arena);
+  return !open.ok() || !open.value.is_node() || open.value.node().as_boolean();
+}
+
+const std::vector<Rule>& Group::rules() const {
+  once_.call([this] {
+    if (compiler_ != nullptr) rules_ = compiler_->compile_late(written_);
+  });
+  return rules_;
+}
 
 std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
                                      std::shared_ptr<const cel::Environment> environment,
@@ -155,51 +241,70 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
   auto with_date = std::make_shared<cel::Environment>(*environment);
   with_date->variables.push_back(
       {"today", cel::LazyType(cel::Type::simple(cel::TypeKind::string))});
-  Compiler compiler(std::move(with_date), false, thorough, sources, sink);
-  auto rules = std::make_shared<Rules>();
+  const auto compiler =
+      std::make_shared<Compiler>(std::move(with_date), false, thorough, sources, sink);
+  auto groups = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
-  bool good = true;
-  for (const yaml::Node& written : platform.rules) {
-    std::optional<Rule> rule = compiler.compile(written);
-    good = good && rule;
-    if (!rule) continue;
-    const auto [first, added] = seen.emplace(rule->code, written.get("code").origin());
-    if (!added) {
-      sink.error(kFaultyRule, written.get("code").origin(), "second rule " + rule->code)
-          .also(first->second, "first rule");
-      good = false;
+  const std::size_t errors_before = sink.error_count();
+  for (const catalog::RuleFile& file : platform.rules) {
+    cel::LazyExpression gate = compiler->gate(file.gate);
+    if (!thorough && gate) {
+      groups->push_back(std::make_unique<const Group>(std::move(gate), file.rules, compiler));
+      continue;
     }
-    rules->push_back(std::move(*rule));
+    std::vector<Rule> rules;
+    for (const yaml::Node& written : file.rules.items()) {
+      std::optional<Rule> rule = compiler->compile(written);
+      if (!rule) continue;
+      if (thorough) {
+        const auto [first, added] = seen.emplace(rule->code, written.get("code").origin());
+        if (!added) {
+          sink.error(kFaultyRule, written.get("code").origin(), "second rule " + rule->code)
+              .also(first->second, "first rule");
+        }
+        if (gate && !rule->between.empty()) {
+          sink.error(kFaultyRule, written.get("between").origin(),
+                     "a rule between versions cannot stand behind a gate");
+        }
+      }
+      rules.push_back(std::move(*rule));
+    }
+    groups->push_back(std::make_unique<const Group>(std::move(gate), std::move(rules)));
   }
-  return good ? rules : nullptr;
+  compiler->be_late();
+  return sink.error_count() == errors_before ? groups : nullptr;
 }
 
 std::shared_ptr<const Rules> compile_document_rules(
     const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
     bool thorough, diag::Sources& sources, diag::Sink& sink) {
   Compiler compiler(std::move(environment), true, thorough, sources, sink);
-  auto rules = std::make_shared<Rules>();
+  std::vector<Rule> rules;
   bool good = true;
   for (const yaml::Node& item : written) {
     std::optional<Rule> rule = compiler.compile(item);
     good = good && rule;
-    if (rule) rules->push_back(std::move(*rule));
+    if (rule) rules.push_back(std::move(*rule));
   }
-  return good ? rules : nullptr;
+  if (!good) return nullptr;
+  auto groups = std::make_shared<Rules>();
+  groups->push_back(std::make_unique<const Group>(cel::LazyExpression(), std::move(rules)));
+  return groups;
 }
 
 bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena) {
   values.emplace_back(yaml::Node::view("", diag::kNoOrigin));
   const auto is_true = [&](const cel::LazyExpression& expression, bool otherwise) {
-    const cel::Outcome outcome = cel::evaluate(*expression.get().program, values, arena);
+    const cel::Outcome outcome = cel::attempt(*expression.get().program, values, arena);
     if (!outcome.ok()) return otherwise;
     return outcome.value.is_node() && outcome.value.node().as_boolean();
   };
   const std::function<bool(std::size_t)> loop = [&](std::size_t depth) {
-    if (depth == rule.loops.size()) {
+    if (depth == rule.loops->size()) {
       return (rule.when && !is_true(rule.when, false)) || is_true(rule.check, true);
     }
-    const cel::Outcome list = cel::evaluate(*rule.loops[depth].list.program, values, arena);
+    const cel::Expression& written = (*rule.loops)[depth].list->get();
+    const cel::Outcome list = cel::attempt(*written.program, values, arena);
     if (!list.ok() || !list.value.is_node()) return true;
     for (const yaml::Node& item : list.value.node().items()) {
       values.emplace_back(item);
