@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/digest.hpp"
 #include "cel/code.hpp"
 #include "cel/functions.hpp"
 #include "cel/opaque.hpp"
@@ -13,7 +14,7 @@ namespace gpuctl::cel {
 
 namespace {
 
-enum Flag : std::uint8_t {
+enum Flag : std::uint16_t {
   kReal = 1U << 0U,
   kTransient = 1U << 1U,
   kFiltered = 1U << 2U,
@@ -22,6 +23,10 @@ enum Flag : std::uint8_t {
   kWiden = 1U << 5U,
   kOptionalEntry = 1U << 6U,
   kPattern = 1U << 7U,
+  kText = 1U << 8U,
+  kSlot = 1U << 9U,
+  kCost = 1U << 10U,
+  kCandidates = 1U << 11U,
 };
 
 enum class ConstantKind : std::uint8_t { node, omit, type, call };
@@ -41,21 +46,24 @@ class Writer {
   // False when it holds what bytes cannot.
   bool code(const Code& code) {
     const auto flag = [](bool set, unsigned bit) { return set ? bit : 0U; };
-    out_ += static_cast<char>(code.op);
-    out_ += static_cast<char>(code.macro);
-    out_ += static_cast<char>(
+    const unsigned flags =
         flag(code.real, kReal) | flag(code.transient, kTransient) | flag(code.filtered, kFiltered) |
         flag(code.optional, kOptional) | flag(code.inspect, kInspect) | flag(code.widen, kWiden) |
-        flag(code.optional_entry, kOptionalEntry) | flag(code.pattern != nullptr, kPattern));
-    yaml::pack_number(out_, code.variables);
-    yaml::pack_number(out_, code.slot);
-    yaml::pack_number(out_, code.begin);
-    yaml::pack_number(out_, code.end);
-    yaml::pack_number(out_, code.cost);
-    yaml::pack_text(out_, code.text);
+        flag(code.optional_entry, kOptionalEntry) | flag(code.pattern != nullptr, kPattern) |
+        flag(!code.text.empty(), kText) | flag(code.slot != 0, kSlot) |
+        flag(code.cost != 0, kCost) | flag(!code.candidates.empty(), kCandidates);
+    out_ += static_cast<char>(code.op);
+    yaml::pack_number(out_, flags);
+    if (code.op == Op::macro) {
+      out_ += static_cast<char>(code.macro);
+      out_ += static_cast<char>(code.variables);
+    }
+    if ((flags & kSlot) != 0) yaml::pack_number(out_, code.slot);
+    if ((flags & kCost) != 0) yaml::pack_number(out_, code.cost);
+    if ((flags & kText) != 0) yaml::pack_text(out_, code.text);
     if (code.op == Op::constant && !constant(code)) return false;
     if (code.pattern != nullptr) yaml::pack_text(out_, code.pattern->text());
-    yaml::pack_number(out_, code.candidates.size());
+    if ((flags & kCandidates) != 0) yaml::pack_number(out_, code.candidates.size());
     for (const Function* function : code.candidates) {
       const auto* overloads = program_.functions->table().find(function->name, function->method);
       if (overloads == nullptr) return false;
@@ -105,12 +113,13 @@ class Reader {
   }
 
  private:
-  std::uint32_t number() { return static_cast<std::uint32_t>(bytes_.number()); }
-
   void code(Code& out) {
     out.op = static_cast<Op>(bytes_.byte());
-    out.macro = static_cast<Macro>(bytes_.byte());
-    const std::uint8_t flags = bytes_.byte();
+    const auto flags = static_cast<unsigned>(bytes_.number());
+    if (out.op == Op::macro) {
+      out.macro = static_cast<Macro>(bytes_.byte());
+      out.variables = bytes_.byte();
+    }
     out.real = (flags & kReal) != 0;
     out.transient = (flags & kTransient) != 0;
     out.filtered = (flags & kFiltered) != 0;
@@ -118,17 +127,14 @@ class Reader {
     out.inspect = (flags & kInspect) != 0;
     out.widen = (flags & kWiden) != 0;
     out.optional_entry = (flags & kOptionalEntry) != 0;
-    out.variables = static_cast<std::uint8_t>(bytes_.number());
-    out.slot = number();
-    out.begin = number();
-    out.end = number();
-    out.cost = bytes_.number();
-    out.text = bytes_.text();
+    if ((flags & kSlot) != 0) out.slot = static_cast<std::uint32_t>(bytes_.number());
+    if ((flags & kCost) != 0) out.cost = bytes_.number();
+    if ((flags & kText) != 0) out.text = bytes_.text();
     const bool called = out.op == Op::constant && !constant(out.constant);
     if ((flags & kPattern) != 0) {
       out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
-    out.candidates.resize(bytes_.number());
+    if ((flags & kCandidates) != 0) out.candidates.resize(bytes_.number());
     for (const Function*& function : out.candidates) {
       const bool method = bytes_.byte() != 0;
       const auto* overloads = program_.functions->table().find(bytes_.text(), method);
@@ -169,21 +175,6 @@ class Reader {
 };
 
 constexpr std::size_t kIndexRow = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-
-// The same in the build and in a run, eight bytes at a time.
-std::uint64_t digest_of(std::string_view text) {
-  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
-  std::uint64_t digest = text.size();
-  while (!text.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t size = std::min(text.size(), sizeof word);
-    std::memcpy(&word, text.data(), size);
-    text.remove_prefix(size);
-    digest = (digest ^ word) * kFactor;
-    digest ^= digest >> 32U;
-  }
-  return digest;
-}
 
 template <typename T>
 T number_at(std::string_view bytes, std::size_t at) {
@@ -239,7 +230,7 @@ std::string Store::packed() const {
     yaml::pack_text(record, key.first);
     yaml::pack_text(record, key.second);
     record += *bytes;
-    index.emplace_back(digest_of(key.first), static_cast<std::uint32_t>(records.size()));
+    index.emplace_back(base::quick_digest(key.first), static_cast<std::uint32_t>(records.size()));
     yaml::pack_text(records, record);
   }
   std::sort(index.begin(), index.end());
@@ -264,7 +255,7 @@ std::shared_ptr<Store> Store::open(std::string_view bytes) {
 std::shared_ptr<const Program> Store::find(std::string_view text,
                                            const Environment& environment) const {
   if (!opened_) return nullptr;
-  const std::uint64_t digest = digest_of(text);
+  const std::uint64_t digest = base::quick_digest(text);
   const auto digest_in = [&](std::size_t row) {
     return number_at<std::uint64_t>(index_, row * kIndexRow);
   };

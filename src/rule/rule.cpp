@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "rule/codes.hpp"
 #include "yaml/emit.hpp"
@@ -19,6 +20,10 @@ const std::vector<std::string> kKeys = {"code",     "severity", "forEach", "when
                                         "expected", "help",     "source",  "between"};
 const std::vector<std::string> kDocumentKeys = {"on", "field", "rendered", "needs"};
 
+// Names that loops get are short. Two loops that share one lose the time for what they share.
+constexpr std::size_t kUsualLoops = 256;  // bytes of their text
+constexpr std::uint64_t kLoopNames = 1'000'000'000;
+
 bool is_code(std::string_view text) {
   constexpr std::size_t kCodeBytes = 7;
   return text.size() == kCodeBytes && text.starts_with("GPU") &&
@@ -30,15 +35,6 @@ std::optional<diag::Severity> parse_severity(std::string_view text) {
   if (text == "warning") return diag::Severity::warning;
   if (text == "note") return diag::Severity::note;
   return std::nullopt;
-}
-
-// The same in the build and in a run.
-std::string name_of_loops(std::string_view text) {
-  constexpr std::uint32_t kBasis = 2166136261U;
-  constexpr std::uint32_t kPrime = 16777619U;
-  std::uint32_t digest = kBasis;
-  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
-  return "loop" + std::to_string(digest);
 }
 
 }  // namespace
@@ -60,18 +56,32 @@ class Compiler {
     if (thorough_ && !is_complete(written)) return std::nullopt;
     Rule rule;
     rule.written = written;
-    rule.code = written.get("code").as_string();
-    rule.severity =
-        parse_severity(written.get("severity").as_string()).value_or(diag::Severity::error);
-    rule.source = written.get("source").as_string();
-    for (const yaml::Node& axis : written.get("between").items()) {
-      rule.between.emplace_back(axis.as_string());
+    yaml::Node for_each;
+    yaml::Node when;
+    yaml::Node check;
+    for (const auto& [key, value] : written.entries()) {
+      const std::string_view name = key.as_string();
+      if (name == "code") {
+        rule.code = value.as_string();
+      } else if (name == "severity") {
+        rule.severity = parse_severity(value.as_string()).value_or(diag::Severity::error);
+      } else if (name == "source") {
+        rule.source = value.as_string();
+      } else if (name == "forEach") {
+        for_each = value;
+      } else if (name == "when") {
+        when = value;
+      } else if (name == "check") {
+        check = value;
+      } else if (name == "between") {
+        for (const yaml::Node& axis : value.items()) rule.between.emplace_back(axis.as_string());
+      }
     }
-    const Loops& loops = loops_of(written.get("forEach"));
+    const Loops& loops = loops_of(for_each);
     rule.loops = loops.loops;
     rule.environment = loops.environment;
-    rule.when = lazy(written.get("when"), rule.environment);
-    rule.check = lazy(written.get("check"), rule.environment);
+    rule.when = lazy(when, rule.environment);
+    rule.check = lazy(check, rule.environment);
     if (thorough_) {
       cel::compile_bare(written.get("at"), *rule.environment, sources_, *sink_);
       for (const char* key : {"message", "label", "expected", "help"}) {
@@ -165,10 +175,15 @@ class Compiler {
   // Rules with the same loops share them, and with them what the loops go over.
   const Loops& loops_of(const yaml::Node& for_each) {
     std::string key;
+    key.reserve(kUsualLoops);
     for (const yaml::Entry& loop : for_each.entries()) {
       key += loop.key.as_string();
       key += '\0';
-      key += thorough_ ? yaml::emit_json(loop.value) : std::string(loop.value.as_string());
+      if (thorough_) {
+        key += yaml::emit_json(loop.value);
+      } else {
+        key += loop.value.as_string();
+      }
       key += '\0';
     }
     const auto [found, added] = loops_.try_emplace(std::move(key));
@@ -176,7 +191,7 @@ class Compiler {
     if (!added) return out;
     std::vector<Rule::Loop> loops;
     out.environment = base_;
-    std::string name;
+    std::uint64_t digest = 0;
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()), list_of(loop.value, out.environment)};
       auto environment = std::make_shared<cel::Environment>(*out.environment);
@@ -187,8 +202,8 @@ class Compiler {
       }
       environment->variables.push_back({compiled.variable, std::move(element)});
       // Short names stand for many things: what is stored is told apart by the loops.
-      name += compiled.variable + '\0' + std::string(loop.value.as_string()) + '\0';
-      environment->container = name_of_loops(name);
+      digest = base::quick_digest(loop.value.as_string()) ^ (digest * 31);
+      environment->container = "loop" + std::to_string(digest % kLoopNames);
       out.environment = std::move(environment);
       loops.push_back(std::move(compiled));
     }

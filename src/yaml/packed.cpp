@@ -19,7 +19,10 @@ void pack_text(std::string& out, std::string_view text) {
 
 void pack(std::string& out, const Node& node) {
   out += static_cast<char>(node.kind());
-  pack_number(out, node.origin());
+  const Origin origin = node.origin();
+  char place[sizeof origin];
+  std::memcpy(place, &origin, sizeof origin);
+  out.append(place, sizeof origin);
   switch (node.kind()) {
     case Kind::null:
       break;
@@ -114,9 +117,12 @@ Node Unpacker::unpack(const Deferred& self) {
 
 Node Unpacker::part(Arena& arena, SharedArena* home) {
   // Less is unpacked faster than it is put off.
-  constexpr std::size_t kPutOff = 64;
+  constexpr std::size_t kPutOff = 96;
   const auto kind = static_cast<Kind>(byte());
-  const auto origin = static_cast<Origin>(number());
+  Origin origin = kNoOrigin;
+  assert(rest_.size() >= sizeof origin);
+  std::memcpy(&origin, rest_.data(), sizeof origin);
+  rest_.remove_prefix(sizeof origin);
   if (kind < Kind::list) return scalar(kind, origin);
   const std::size_t size = number();
   const std::string_view bytes = text();
