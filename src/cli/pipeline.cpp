@@ -9,6 +9,7 @@
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/path_check.hpp"
+#include "base/stages.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/day.hpp"
@@ -30,6 +31,8 @@
 namespace gpuctl::cli {
 
 namespace {
+
+using base::Stage;
 
 class Run {
  public:
@@ -84,14 +87,21 @@ class Run {
   }
 
   void stages() {
-    if (!load()) return;
-    if (!load_lock() || !load_facts()) return;
+    if (!load_inputs()) return;
     guard_.allow(result_.blueprint->spec.get({"secretScan", "allow"}));
-    guard_.check_input(result_.blueprint->document, "", sources(), betrayed_);
-    guard_.check_input(facts_, "facts:", sources(), betrayed_);
+    {
+      const base::StageScope scope(Stage::secrets);
+      guard_.check_input(result_.blueprint->document, "", sources(), betrayed_);
+      guard_.check_input(facts_, "facts:", sources(), betrayed_);
+    }
     load_extra_manifests();
     develop();
     report_betrayed();
+  }
+
+  bool load_inputs() {
+    const base::StageScope scope(Stage::blueprint);
+    return load() && load_lock() && load_facts();
   }
 
   // What a rule objects to at the same place needs no second message.
@@ -106,22 +116,40 @@ class Run {
     }
   }
 
+  std::optional<derive::Derived> derived(diag::Sink& findings) {
+    const base::StageScope scope(Stage::derive);
+    return derive::derive(*compiled_->derivation, *result_.blueprint, facts_, earlier_, sources(),
+                          arena(), findings);
+  }
+
+  std::size_t rule_count() const {
+    std::size_t count = 0;
+    for (const catalog::RuleFile& file : compiled_->platform->rules) count += file.rules.size();
+    return count;
+  }
+
+  // What rules say of the blueprint.
+  diag::Sink objections(const derive::Derived& derived) {
+    const base::StageScope scope(Stage::check);
+    const std::string today =
+        request_.date.empty() ? base::day_text(chosen_day({})) : request_.date;
+    diag::Sink out;
+    rule::check(*compiled_->rules, *result_.blueprint, derived, facts_, today, sources(), arena(),
+                out);
+    return out;
+  }
+
   // What the inputs lead to. Secrets in them stop it where rules do: both are said together.
   void develop() {
     if (result_.old_lock) earlier_.choices = plan::kept_choices(*result_.old_lock, arena());
     earlier_.again = request_.choose_again;
     spdlog::debug("{}: derive", result_.blueprint_file);
     diag::Sink findings;
-    const std::optional<derive::Derived> derived = derive::derive(
-        *compiled_->derivation, *result_.blueprint, facts_, earlier_, sources(), arena(), findings);
+    const std::optional<derive::Derived> derived = this->derived(findings);
     take(std::move(findings));
     if (!derived) return;
-    spdlog::debug("{}: check {} rules", result_.blueprint_file, compiled_->rules->size());
-    diag::Sink objections;
-    const std::string today =
-        request_.date.empty() ? base::day_text(chosen_day({})) : request_.date;
-    rule::check(*compiled_->rules, *result_.blueprint, *derived, facts_, today, sources(), arena(),
-                objections);
+    spdlog::debug("{}: check {} rules", result_.blueprint_file, rule_count());
+    diag::Sink objections = this->objections(*derived);
     if (!request_.despite_rules) {
       sink().take(std::move(objections));
       if (betrayed_.has_errors()) return;
@@ -180,8 +208,10 @@ class Run {
   }
 
   render::Rendered documents(const render::Cluster& cluster, diag::Sink& findings) {
+    const base::StageScope rendering(Stage::render);
     render::Rendered out =
         render::render(*compiled_->templates, cluster, extra_, {}, sources(), arena(), findings);
+    const base::StageScope verifying(Stage::verify);
     if (!findings.has_errors()) {
       render::verify_as_read(out.documents, *compiled_->documents, release_of(cluster),
                              cluster.derived.cluster, true, sources(), arena(), findings);
@@ -210,6 +240,7 @@ class Run {
     const diag::FileId file = add_file(result_.blueprint_file, std::move(*text));
     const blueprint::FindPlatform find = [&](const std::string& name, diag::Origin asked_at,
                                              diag::Sink& to) {
+      const base::StageScope scope(Stage::knowledge);
       compiled_ = knowledge_.platform(name, asked_at, to);
       return compiled_ == nullptr ? nullptr : compiled_->platform;
     };
@@ -424,6 +455,13 @@ class Run {
     }
     report_left_out();
     if (!request_.install_dir.empty()) render_secrets(cluster);
+    assemble();
+    search_output();
+    if (failed()) result_.files.files.clear();
+  }
+
+  void assemble() {
+    const base::StageScope scope(Stage::assemble);
     plan::Lock lock;
     lock.tool = kVersion;
     lock.catalog = knowledge_.library().digest();
@@ -431,12 +469,11 @@ class Run {
     lock.choices = result_.choices;
     result_.files = plan::assemble(result_.rendered, result_.blueprint->stage,
                                    result_.blueprint->name, std::move(lock));
-    search_output();
-    if (failed()) result_.files.files.clear();
   }
 
   // What templates and overrides made of the inputs, and what the lock says.
   void search_output() {
+    const base::StageScope scope(Stage::secrets);
     for (const render::Document& document : result_.rendered.documents) {
       guard_.check_output(document.body, secrets::subject_of(document.body),
                           result_.files.directory + "/" + document.path,
