@@ -5,9 +5,25 @@
 
 #include <openssl/sha.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace gpuctl::base {
+
+std::uint64_t quick_digest(std::string_view text) {
+  constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
+  std::uint64_t digest = text.size();
+  while (!text.empty()) {
+    std::uint64_t word = 0;
+    const std::size_t size = std::min(text.size(), sizeof word);
+    std::memcpy(&word, text.data(), size);
+    text.remove_prefix(size);
+    digest = (digest ^ word) * kFactor;
+    digest ^= digest >> 32U;
+  }
+  return digest;
+}
 
 std::string sha256_hex(std::string_view bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};

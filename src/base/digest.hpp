@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,6 +12,9 @@ namespace gpuctl::base {
 
 /// Lower-case hexadecimal SHA-256 of `bytes` (64 characters).
 std::string sha256_hex(std::string_view bytes);
+
+/// A quick number for a text: the same in the build and in a run. Texts may share one.
+std::uint64_t quick_digest(std::string_view text);
 
 /// SHA-1, which is how Git names objects; proves nothing against an attacker.
 using Sha1 = std::array<unsigned char, 20>;

@@ -23,6 +23,47 @@ struct Parts {
   yaml::Node published;
 };
 
+constexpr std::string_view kShared = "x-gpuctl-shared";
+
+// A map with `x-gpuctl-shared: NAME` takes in the entries of that part of `shared`.
+yaml::Node with_shared(const yaml::Node& node, const yaml::Node& shared, yaml::SharedArena& arena,
+                       diag::Sink& sink, std::size_t depth) {
+  if (!node.is_map()) return node;
+  yaml::MapBuilder out;
+  for (const yaml::Entry& entry : node.entries()) {
+    if (entry.key.as_string() != kShared) {
+      out.set(entry.key, with_shared(entry.value, shared, arena, sink, depth));
+      continue;
+    }
+    const yaml::Node part = shared.get(entry.value.as_string());
+    if (!part.is_map() || depth == kDeepest) {
+      sink.error(kUnknownName, entry.value.origin(),
+                 "no `" + std::string(entry.value.as_string()) + "` among `shared`");
+      continue;
+    }
+    for (const yaml::Entry& taken : with_shared(part, shared, arena, sink, depth + 1).entries()) {
+      out.set(taken.key, taken.value);
+    }
+  }
+  return arena.map(out.entries(), node.origin());
+}
+
+// A schema that was checked before, with what it shares.
+struct WithShared : yaml::Deferred {
+  WithShared(const yaml::Node& written, const yaml::Node& parts, yaml::SharedArena& arena)
+      : Deferred(make), schema(written), shared(parts), home(arena) {}
+
+  static yaml::Node make(const yaml::Deferred& self) {
+    const auto& parts = static_cast<const WithShared&>(self);
+    diag::Sink none;
+    return with_shared(parts.schema, parts.shared, parts.home, none, 0);
+  }
+
+  yaml::Node schema;
+  yaml::Node shared;
+  yaml::SharedArena& home;
+};
+
 class DocumentLoader {
  public:
   DocumentLoader(Library& library, diag::Sink& sink) : library_(library), sink_(sink) {}
@@ -81,30 +122,17 @@ class DocumentLoader {
     append(parts.matches, spec.get("match"));
     if (const yaml::Node* published = spec.find("published")) parts.published = *published;
     append(parts.conversions, spec.get("convert"));
-    parts.fragments.push_back(with_shared(spec.get("schema"), spec.get("shared"), 0));
+    parts.fragments.push_back(fragment(spec.get("schema"), spec.get("shared")));
   }
 
-  // A map with `x-gpuctl-shared: NAME` takes in the entries of that part of `shared`.
-  yaml::Node with_shared(const yaml::Node& node, const yaml::Node& shared, std::size_t depth) {
-    if (!node.is_map()) return node;
-    constexpr std::string_view kShared = "x-gpuctl-shared";
-    yaml::MapBuilder out;
-    for (const yaml::Entry& entry : node.entries()) {
-      if (entry.key.as_string() != kShared) {
-        out.set(entry.key, with_shared(entry.value, shared, depth));
-        continue;
-      }
-      const yaml::Node part = shared.get(entry.value.as_string());
-      if (!part.is_map() || depth == kDeepest) {
-        sink_.error(kUnknownName, entry.value.origin(),
-                    "no `" + std::string(entry.value.as_string()) + "` among `shared`");
-        continue;
-      }
-      for (const yaml::Entry& taken : with_shared(part, shared, depth + 1).entries()) {
-        out.set(taken.key, taken.value);
-      }
+  // The build has checked what is built in: it is put together when the kind is first met.
+  yaml::Node fragment(const yaml::Node& schema, const yaml::Node& shared) {
+    if (library_.has_overlays() || schema.find(kShared) != nullptr) {
+      return with_shared(schema, shared, library_.shared_arena(), sink_, 0);
     }
-    return out.build(library_.arena(), node.origin());
+    if (!shared.is_map()) return schema;
+    const auto& later = library_.arena().make<WithShared>(schema, shared, library_.shared_arena());
+    return yaml::Node::later(yaml::Kind::map, schema.size(), later, schema.origin());
   }
 
   void add_rules(const yaml::Node& spec) {

@@ -88,6 +88,8 @@ std::optional<Image> Image::open(std::string_view bytes) {
   const std::uint32_t span_count = get_u32(bytes, kCounts + 4);
   const std::size_t spans_at = kHeaderBytes + file_count * kFileRowBytes;
   if (bytes.size() < spans_at + span_count * sizeof(diag::Span)) return std::nullopt;
+  image.files_.reserve(file_count);
+  image.trees_.reserve(file_count);
   for (std::uint32_t i = 0; i < file_count; ++i) {
     const std::size_t row = kHeaderBytes + i * kFileRowBytes;
     const auto part = [&](std::size_t which) {
@@ -111,8 +113,8 @@ std::string_view Image::programs(std::string_view platform) const {
   return found == programs_.end() ? std::string_view() : found->second;
 }
 
-yaml::Node Image::tree(std::size_t file, yaml::Arena& arena) const {
-  return yaml::Unpacker(trees_[file]).tree(arena);
+yaml::Node Image::tree(std::size_t file, yaml::SharedArena& arena) const {
+  return yaml::Unpacker(trees_[file]).lazy_tree(arena);
 }
 
 }  // namespace gpuctl::catalog

@@ -42,8 +42,9 @@ class Image {
 
   std::span<const diag::FileView> files() const { return files_; }
   std::span<const diag::Span> spans() const { return spans_; }
-  /// Decodes the tree of a file into `arena`; strings refer to the image.
-  yaml::Node tree(std::size_t file, yaml::Arena& arena) const;
+  /// The tree of a file, decoded into `arena` as far as somebody looks into it; strings refer to
+  /// the image.
+  yaml::Node tree(std::size_t file, yaml::SharedArena& arena) const;
   /// The compiled expressions of a platform; empty when there are none.
   std::string_view programs(std::string_view platform) const;
   /// Hex SHA-256 of all names and texts: what the lock calls the catalogue version.

@@ -1,6 +1,7 @@
 #include "catalog/library.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "base/digest.hpp"
 #include "catalog/codes.hpp"
@@ -21,9 +22,7 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
     : image_(image) {
   if (image_ != nullptr) {
     root_ = std::make_unique<diag::Sources>(image_->files(), image_->spans());
-    for (std::size_t i = 0; i < image_->files().size(); ++i) {
-      files_[std::string(image_->files()[i].name)].built_in = static_cast<std::ptrdiff_t>(i);
-    }
+    built_in_.resize(image_->files().size());
   }
   sources_ = std::make_unique<diag::Sources>(root_.get());
   for (Overlay& overlay : overlays) {
@@ -46,10 +45,8 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
               "remove it, so that the built-in file holds, or write the document it stands for");
       continue;
     }
-    Slot& slot = files_[overlay.path];
-    if (slot.built_in >= 0) {
-      const std::string built_in =
-          base::sha256_hex(image_->files()[static_cast<std::size_t>(slot.built_in)].text);
+    if (const std::optional<std::size_t> place = this->built_in(overlay.path)) {
+      const std::string built_in = base::sha256_hex(image_->files()[*place].text);
       const yaml::Node remembered = tree->get({"metadata", "annotations", kShadows});
       if (remembered.is_null()) {
         sink.note(kShadowed, tree->origin(),
@@ -63,39 +60,58 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
             .suggest("compare the two files, then update the annotation");
       }
     }
-    slot.tree = *tree;
-    slot.loaded = true;
-    slot.text_digest = digest;
+    overlays_[overlay.path] = {*tree, digest};
   }
+}
+
+std::size_t Library::first_from(std::string_view path) const {
+  const auto files = image_ == nullptr ? std::span<const diag::FileView>() : image_->files();
+  const auto found = std::lower_bound(
+      files.begin(), files.end(), path,
+      [](const diag::FileView& file, std::string_view wanted) { return file.name < wanted; });
+  return static_cast<std::size_t>(found - files.begin());
+}
+
+std::optional<std::size_t> Library::built_in(std::string_view path) const {
+  const std::size_t place = first_from(path);
+  if (place == built_in_.size() || image_->files()[place].name != path) return std::nullopt;
+  return place;
 }
 
 const yaml::Node* Library::file(std::string_view path) {
-  const auto found = files_.find(path);
-  if (found == files_.end()) return nullptr;
-  Slot& slot = found->second;
-  if (!slot.loaded) {
-    slot.tree = image_->tree(static_cast<std::size_t>(slot.built_in), arena_);
-    slot.loaded = true;
+  if (const auto found = overlays_.find(path); found != overlays_.end()) {
+    return &found->second.tree;
   }
-  return &slot.tree;
+  const std::optional<std::size_t> place = built_in(path);
+  if (!place) return nullptr;
+  std::optional<yaml::Node>& tree = built_in_[*place];
+  if (!tree) tree = image_->tree(*place, shared_arena_);
+  return &*tree;
+}
+
+bool Library::has(std::string_view path) const {
+  return overlays_.contains(path) || built_in(path);
 }
 
 bool Library::is_built_in(std::string_view path) const {
-  const auto found = files_.find(path);
-  return found != files_.end() && found->second.text_digest.empty();
-}
-
-bool Library::has_overlays() const {
-  return std::any_of(files_.begin(), files_.end(),
-                     [](const auto& file) { return !file.second.text_digest.empty(); });
+  return !overlays_.contains(path) && built_in(path);
 }
 
 std::vector<std::string> Library::list(std::string_view prefix) const {
   std::vector<std::string> out;
-  for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix);
-       ++it) {
+  for (std::size_t i = first_from(prefix); i < built_in_.size(); ++i) {
+    const std::string_view name = image_->files()[i].name;
+    if (!name.starts_with(prefix)) break;
+    out.emplace_back(name);
+  }
+  const std::size_t built_in = out.size();
+  for (auto it = overlays_.lower_bound(prefix);
+       it != overlays_.end() && it->first.starts_with(prefix); ++it) {
     out.push_back(it->first);
   }
+  if (out.size() == built_in) return out;
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 
@@ -107,13 +123,8 @@ std::shared_ptr<cel::Store> Library::programs(std::string_view platform) const {
 
 std::string Library::digest() const {
   std::string all(image_ == nullptr ? std::string_view() : image_->digest());
-  bool mixed = false;
-  for (const auto& [path, slot] : files_) {
-    if (slot.text_digest.empty()) continue;
-    all += "\n" + path + " " + slot.text_digest;
-    mixed = true;
-  }
-  return mixed ? base::sha256_hex(all) : all;
+  for (const auto& [path, file] : overlays_) all += "\n" + path + " " + file.text_digest;
+  return has_overlays() ? base::sha256_hex(all) : all;
 }
 
 std::vector<std::string> platforms(Library& library) {

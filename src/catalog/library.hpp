@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,12 +31,13 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  /// The tree of a file, or nullptr. Decoded once.
+  /// The tree of a file, or nullptr. Decoded once, as far as somebody looks into it.
   const yaml::Node* file(std::string_view path);
+  bool has(std::string_view path) const;
   /// True when the file comes from the image (so the build has checked it).
   bool is_built_in(std::string_view path) const;
   /// True when a file comes from an overlay, so that the build has not checked everything.
-  bool has_overlays() const;
+  bool has_overlays() const { return !overlays_.empty(); }
   /// Paths that start with `prefix`, sorted.
   std::vector<std::string> list(std::string_view prefix) const;
   /// The expressions of a platform that the build has compiled; nothing with overlays, which may
@@ -46,20 +48,26 @@ class Library {
 
   diag::Sources& sources() { return *sources_; }
   yaml::Arena& arena() { return arena_; }
+  /// For what is made when somebody looks into it, on whichever thread.
+  yaml::SharedArena& shared_arena() { return shared_arena_; }
 
  private:
-  struct Slot {
-    std::ptrdiff_t built_in = -1;  // index in the image
-    bool loaded = false;
+  struct Overlaid {
     yaml::Node tree;
-    std::string text_digest;  // of an overlay
+    std::string text_digest;
   };
+  /// Place among the files of the image of the first that is not before `path`.
+  std::size_t first_from(std::string_view path) const;
+  /// Place of a file in the image.
+  std::optional<std::size_t> built_in(std::string_view path) const;
 
   const Image* image_;
   std::unique_ptr<diag::Sources> root_;     // of the image
   std::unique_ptr<diag::Sources> sources_;  // on top of it
   yaml::Arena arena_;
-  std::map<std::string, Slot, std::less<>> files_;
+  yaml::SharedArena shared_arena_;
+  std::vector<std::optional<yaml::Node>> built_in_;  // trees of the image's files, as far as known
+  std::map<std::string, Overlaid, std::less<>> overlays_;
 };
 
 /// The platforms that providers offer (`platform: true`), sorted by name.

@@ -28,8 +28,55 @@ std::vector<std::string> provider_folders(const Library& library) {
   return out;
 }
 
-// What the rows of each table look like, by its name.
-using RowSchemas = std::vector<std::pair<std::string, schema::SchemaPtr>>;
+// The schema of the rows of a table.
+yaml::Node row_definition(const yaml::Node& spec, yaml::Arena& arena) {
+  yaml::MapBuilder definition;
+  definition.set(arena, "type", yaml::Node::view("object"));
+  definition.set(arena, "properties", spec.get("columns"));
+  definition.set(arena, "required",
+                 spec.get("required").is_list() ? spec.get("required")
+                                                : arena.list(std::span<const yaml::Node>()));
+  return definition.build(arena, spec.origin());
+}
+
+// What the rows of each table look like. Most runs ask for no type of any table.
+struct RowTypes {
+  std::vector<std::pair<std::string, yaml::Node>> specs;  // by name of the table
+  const diag::Sources* sources = nullptr;
+  yaml::Arena arena;
+  std::vector<schema::SchemaPtr> schemas;
+
+  cel::Type make() {
+    auto type = std::make_shared<cel::ObjectType>();
+    type->name = "catalog";
+    for (const auto& [table, spec] : specs) {
+      schemas.push_back(schema::compile_checked(row_definition(spec, arena), *sources));
+      type->fields.push_back({table,
+                              cel::Type::map(cel::Type::simple(cel::TypeKind::string),
+                                             schema::cel_type(*schemas.back(), table)),
+                              true});
+    }
+    return cel::Type::object(std::move(type));
+  }
+};
+
+// The rows of a table that is built in, by key: the build has seen that keys are there and differ.
+struct RowsByKey : yaml::Deferred {
+  RowsByKey(const yaml::Node& list, std::string_view column, yaml::SharedArena& arena)
+      : Deferred(make), rows(list), key(column), home(arena) {}
+
+  static yaml::Node make(const yaml::Deferred& self) {
+    const auto& by_key = static_cast<const RowsByKey&>(self);
+    std::vector<yaml::Entry> entries;
+    entries.reserve(by_key.rows.size());
+    for (const yaml::Node& row : by_key.rows.items()) entries.push_back({row.get(by_key.key), row});
+    return by_key.home.map(entries, diag::kNoOrigin);
+  }
+
+  yaml::Node rows;
+  std::string_view key;
+  yaml::SharedArena& home;
+};
 
 // Loads the parts of one platform; each step adds to `platform_`.
 class PlatformLoader {
@@ -68,7 +115,7 @@ class PlatformLoader {
     platform_->facts = merged_schema("facts.yaml");
     load_tables();
     platform_->derivations = collect("derive.yaml", "rows");
-    platform_->rules = collect("rules.yaml", "rules", "rules/");
+    load_rules();
     platform_->axes = collect("versions.yaml", "axes");
     load_kinds();
     load_templates();
@@ -99,90 +146,86 @@ class PlatformLoader {
                                    : schema::compile_checked(merged, library_.sources());
   }
 
-  // Of each provider folder the items in `file`, then those of all files below `more`.
-  std::vector<yaml::Node> collect(const std::string& file, std::string_view list,
-                                  const std::string& more = {}) {
+  // Of each provider folder the items in `file`.
+  std::vector<yaml::Node> collect(const std::string& file, std::string_view list) {
     std::vector<yaml::Node> out;
     for (const std::string& folder : platform_->builds) {
-      std::vector<std::string> paths = {"providers/" + folder + "/" + file};
-      if (!more.empty()) {
-        const std::vector<std::string> others = library_.list("providers/" + folder + "/" + more);
-        paths.insert(paths.end(), others.begin(), others.end());
-      }
-      for (const std::string& path : paths) {
-        const yaml::Node items = spec_of(library_, path).get(list);
-        out.insert(out.end(), items.items().begin(), items.items().end());
-      }
+      const yaml::Node items = spec_of(library_, "providers/" + folder + "/" + file).get(list);
+      out.insert(out.end(), items.items().begin(), items.items().end());
     }
     return out;
   }
 
+  void load_rules() {
+    for (const std::string& folder : platform_->builds) {
+      std::vector<std::string> paths = {"providers/" + folder + "/rules.yaml"};
+      const std::vector<std::string> others = library_.list("providers/" + folder + "/rules/");
+      paths.insert(paths.end(), others.begin(), others.end());
+      for (const std::string& path : paths) {
+        const yaml::Node spec = spec_of(library_, path);
+        if (!spec.get("rules").is_list()) continue;
+        platform_->rules.push_back({spec.get("gate"), spec.get("rules")});
+      }
+    }
+  }
+
   void load_tables() {
     yaml::MapBuilder catalog;
-    RowSchemas row_schemas;
+    const auto row_types = std::make_shared<RowTypes>();
+    row_types->sources = &library_.sources();
     for (const std::string& folder : platform_->builds) {
       for (const std::string& path : library_.list("providers/" + folder + "/tables/")) {
-        if (std::optional<Table> table = load_table(path, folder, row_schemas)) {
-          if (platform_->table(table->name) != nullptr) {
-            sink_.error(kUnknownName, library_.file(path)->get({"metadata", "name"}).origin(),
-                        "a second table `" + table->name + "`");
-            continue;
-          }
-          catalog.set(library_.arena(), table->name, table->rows);
-          platform_->tables.push_back(std::move(*table));
+        const yaml::Node spec = spec_of(library_, path);
+        if (!spec.is_map()) continue;
+        Table table = load_table(path, folder, spec);
+        if (platform_->table(table.name) != nullptr) {
+          sink_.error(kUnknownName, library_.file(path)->get({"metadata", "name"}).origin(),
+                      "a second table `" + table.name + "`");
+          continue;
         }
+        row_types->specs.emplace_back(table.name, spec);
+        catalog.set(library_.arena(), table.name, table.rows);
+        platform_->tables.push_back(std::move(table));
       }
     }
     platform_->catalog = catalog.build(library_.arena());
-    platform_->catalog_type =
-        cel::LazyType([row_schemas = std::move(row_schemas)] { return catalog_type(row_schemas); });
+    platform_->catalog_type = cel::LazyType([row_types] { return row_types->make(); });
   }
 
-  static cel::Type catalog_type(const RowSchemas& row_schemas) {
-    auto type = std::make_shared<cel::ObjectType>();
-    type->name = "catalog";
-    for (const auto& [table, row] : row_schemas) {
-      type->fields.push_back(
-          {table,
-           cel::Type::map(cel::Type::simple(cel::TypeKind::string), schema::cel_type(*row, table)),
-           true});
-    }
-    return cel::Type::object(std::move(type));
-  }
-
-  std::optional<Table> load_table(const std::string& path, const std::string& folder,
-                                  RowSchemas& row_schemas) {
-    const yaml::Node spec = spec_of(library_, path);
-    if (!spec.is_map()) return std::nullopt;
+  Table load_table(const std::string& path, const std::string& folder, const yaml::Node& spec) {
     Table table;
     table.name = library_.file(path)->get({"metadata", "name"}).as_string();
-    table.key = spec.get("key").as_string();
+    const yaml::Node key = spec.get("key");
+    table.key = key.as_string();
     table.provider = folder;
     table.display = spec.get("display");
     table.title = spec.get("title").as_string();
     table.window = spec.get("window");
-    for (const yaml::Entry& column : spec.get("columns").entries()) {
-      table.columns.emplace_back(column.key.as_string());
+    table.columns = spec.get("columns");
+    const yaml::Node rows = spec.get("rows");
+    if (library_.has_overlays()) {
+      const schema::SchemaPtr schema =
+          schema::compile(row_definition(spec, library_.arena()), library_.sources(), sink_);
+      table.rows = checked_rows(table, rows, *schema, library_.is_built_in(path), spec.origin());
+    } else {
+      table.rows = yaml::Node::later(
+          yaml::Kind::map, rows.size(),
+          library_.arena().make<RowsByKey>(rows, key.as_string(), library_.shared_arena()),
+          spec.origin());
     }
-    yaml::Arena& arena = library_.arena();
-    yaml::MapBuilder definition;
-    definition.set(arena, "type", yaml::Node::view("object"));
-    definition.set(arena, "properties", spec.get("columns"));
-    definition.set(arena, "required",
-                   spec.get("required").is_list() ? spec.get("required")
-                                                  : arena.list(std::span<const yaml::Node>()));
-    const yaml::Node defined = definition.build(arena, spec.origin());
-    const schema::SchemaPtr row_schema = library_.has_overlays()
-                                             ? schema::compile(defined, library_.sources(), sink_)
-                                             : schema::compile_checked(defined, library_.sources());
+    return table;
+  }
+
+  // The rows by key. The build has checked those that are built in against the schema.
+  yaml::Node checked_rows(const Table& table, const yaml::Node& list, const schema::Schema& schema,
+                          bool built_in, diag::Origin origin) {
     std::vector<yaml::Entry> rows;
     std::map<std::string_view, diag::Origin> seen;
-    for (const yaml::Node& row : spec.get("rows").items()) {
-      // The build has checked the rows that are built in.
-      if (!library_.is_built_in(path)) {
+    for (const yaml::Node& row : list.items()) {
+      if (!built_in) {
         schema::ValidateOptions options;
         options.subject = "table " + table.name + ": ";
-        schema::validate(*row_schema, row, arena, library_.sources(), sink_, options);
+        schema::validate(schema, row, library_.arena(), library_.sources(), sink_, options);
       }
       const yaml::Node key = row.get(table.key);
       if (!key.is_string()) {
@@ -201,9 +244,7 @@ class PlatformLoader {
       }
       rows.push_back({key, row});
     }
-    table.rows = arena.map(rows, spec.origin());
-    if (platform_->table(table.name) == nullptr) row_schemas.emplace_back(table.name, row_schema);
-    return table;
+    return library_.arena().map(rows, origin);
   }
 
   void load_kinds() {
@@ -258,7 +299,7 @@ class PlatformLoader {
       const yaml::Node spec = spec_of(library_, "providers/" + folder + "/provider.yaml");
       for (const yaml::Node& path : spec.get("templates").items()) {
         const std::string name = "templates/" + std::string(path.as_string());
-        if (library_.file(name) == nullptr) {
+        if (!library_.has(name)) {
           std::vector<std::string> names = library_.list(kTemplates);
           for (std::string& known : names) known.erase(0, kTemplates.size());
           sink_.error(kUnknownName, path.origin(), "no template `" + name + "`")

@@ -16,13 +16,13 @@ namespace gpuctl::catalog {
 /// A catalogue table.
 struct Table {
   std::string name;
-  std::string key;                   // the column that identifies a row
-  std::string provider;              // folder it comes from
-  std::vector<std::string> columns;  // in written order
-  yaml::Node display;                // names of the columns that a listing shows, or null
-  std::string title;                 // "machine types", as a heading has it
-  yaml::Node window;                 // {starts, ends, status}: columns of support dates, or null
-  yaml::Node rows;                   // map: key column -> row
+  std::string key;       // the column that identifies a row
+  std::string provider;  // folder it comes from
+  yaml::Node columns;    // map: name -> schema, in written order
+  yaml::Node display;    // names of the columns that a listing shows, or null
+  std::string title;     // "machine types", as a heading has it
+  yaml::Node window;     // {starts, ends, status}: columns of support dates, or null
+  yaml::Node rows;       // map: key column -> row
 };
 
 /// What a kind of Kubernetes object needs around it (a row of kinds.yaml).
@@ -67,6 +67,12 @@ struct Releases {
   std::string custom_set;                 // the set in which nothing is on but what is named
 };
 
+/// The rules of a file.
+struct RuleFile {
+  yaml::Node gate;   // CEL: whether the part of the blueprint that they are about is there, or null
+  yaml::Node rules;  // list
+};
+
 struct Platform {
   std::string name;
   std::string title;
@@ -78,7 +84,7 @@ struct Platform {
   yaml::Node catalog;  // map: table name -> rows
   cel::LazyType catalog_type = cel::Type();
   std::vector<yaml::Node> derivations;  // rows, in order
-  std::vector<yaml::Node> rules;        // rules, in order
+  std::vector<RuleFile> rules;          // in order
   std::vector<yaml::Node> axes;         // versions to choose, in order
   std::vector<KindFacts> kinds;
   std::vector<DocumentKind> documents;  // by name

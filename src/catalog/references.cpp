@@ -113,7 +113,9 @@ class Check {
       pages_.push_back(page.substr(page.rfind('/') + 1, std::string_view("GPU0000").size()));
     }
     if (pages_.empty()) return;
-    for (const Node& rule : platform_.rules) code(rule.get("code"));
+    for (const RuleFile& file : platform_.rules) {
+      for (const Node& rule : file.rules.items()) code(rule.get("code"));
+    }
     for (const DocumentKind& kind : platform_.documents) {
       for (const Node& rule : kind.rules) code(rule.get("code"));
       for (const Node& spec : kind.availability) {

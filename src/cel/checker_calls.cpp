@@ -268,6 +268,7 @@ void Checker::fold_call(Code& code) {
   code.op = Op::constant;
   code.constant = outcome.value;
   code.cost = outcome.value.is_node() ? cost_of(outcome.value.node()) : 1;
+  if (opaque != nullptr) return;
   code.args.clear();
   code.candidates.clear();
 }

@@ -74,6 +74,7 @@ struct Code {
   const Expr* expr = nullptr;  // nullptr in a stored program, whose faults nobody gets to see
   std::string_view text;       // field name, message
   Value constant;
+  /// Also of a constant that no document can hold: of the call that makes it.
   std::vector<Code> args;
   /// call: overloads that may fit; the values decide when there are several.
   std::vector<const Function*> candidates;
@@ -96,7 +97,7 @@ class Program {
   std::vector<std::unique_ptr<const std::string>> texts;
   yaml::Arena constants{kConstantBytes};  // most expressions have a constant or two
   /// Of a program from a Store, which has neither `expr` nor `type`.
-  std::unique_ptr<const Environment> environment;
+  std::shared_ptr<const Environment> environment;
 
   /// The program with all parts: itself, or compiled from the text when it comes from a Store.
   const Program& full() const;

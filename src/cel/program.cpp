@@ -131,6 +131,10 @@ Outcome run(const Program& program, std::span<const Value> values, yaml::Arena& 
 
 }  // namespace
 
+Outcome attempt(const Program& program, std::span<const Value> values, yaml::Arena& arena) {
+  return run(program, values, arena, nullptr);
+}
+
 Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,
                  std::vector<yaml::Origin>* reads) {
   const std::size_t reads_before = reads == nullptr ? 0 : reads->size();

@@ -121,8 +121,9 @@ struct Variable {
 class Store;
 
 /// The names an expression may use. Variables are numbered in order of declaration; evaluation
-/// takes their values in that order.
-struct Environment {
+/// takes their values in that order. One that is shared must not change once something was compiled
+/// in it.
+struct Environment : std::enable_shared_from_this<Environment> {
   std::vector<Variable> variables;
   std::shared_ptr<const Functions> functions = Functions::standard();
   /// Names are looked up in this namespace first, then in those around it: with "a.b" the name `x`
@@ -169,5 +170,8 @@ std::vector<std::string> variables_of(const Program& program);
 /// the origins of all nodes that were looked at.
 Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,
                  std::vector<yaml::Origin>* reads = nullptr);
+
+/// The same for those who do not say why there is no value: of a fault only `kind` is worked out.
+Outcome attempt(const Program& program, std::span<const Value> values, yaml::Arena& arena);
 
 }  // namespace gpuctl::cel

@@ -1,7 +1,10 @@
 #include "cel/store.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <vector>
 
+#include "base/digest.hpp"
 #include "cel/code.hpp"
 #include "cel/functions.hpp"
 #include "cel/opaque.hpp"
@@ -11,7 +14,7 @@ namespace gpuctl::cel {
 
 namespace {
 
-enum Flag : std::uint8_t {
+enum Flag : std::uint16_t {
   kReal = 1U << 0U,
   kTransient = 1U << 1U,
   kFiltered = 1U << 2U,
@@ -20,9 +23,13 @@ enum Flag : std::uint8_t {
   kWiden = 1U << 5U,
   kOptionalEntry = 1U << 6U,
   kPattern = 1U << 7U,
+  kText = 1U << 8U,
+  kSlot = 1U << 9U,
+  kCost = 1U << 10U,
+  kCandidates = 1U << 11U,
 };
 
-enum class ConstantKind : std::uint8_t { node, omit, type };
+enum class ConstantKind : std::uint8_t { node, omit, type, call };
 
 class ProgramWriter {
  public:
@@ -39,21 +46,24 @@ class ProgramWriter {
   // False when it holds what bytes cannot.
   bool code(const Code& code) {
     const auto flag = [](bool set, unsigned bit) { return set ? bit : 0U; };
-    out_ += static_cast<char>(code.op);
-    out_ += static_cast<char>(code.macro);
-    out_ += static_cast<char>(
+    const unsigned flags =
         flag(code.real, kReal) | flag(code.transient, kTransient) | flag(code.filtered, kFiltered) |
         flag(code.optional, kOptional) | flag(code.inspect, kInspect) | flag(code.widen, kWiden) |
-        flag(code.optional_entry, kOptionalEntry) | flag(code.pattern != nullptr, kPattern));
-    yaml::pack_number(out_, code.variables);
-    yaml::pack_number(out_, code.slot);
-    yaml::pack_number(out_, code.begin);
-    yaml::pack_number(out_, code.end);
-    yaml::pack_number(out_, code.cost);
-    yaml::pack_text(out_, code.text);
-    if (code.op == Op::constant && !constant(code.constant)) return false;
+        flag(code.optional_entry, kOptionalEntry) | flag(code.pattern != nullptr, kPattern) |
+        flag(!code.text.empty(), kText) | flag(code.slot != 0, kSlot) |
+        flag(code.cost != 0, kCost) | flag(!code.candidates.empty(), kCandidates);
+    out_ += static_cast<char>(code.op);
+    yaml::pack_number(out_, flags);
+    if (code.op == Op::macro) {
+      out_ += static_cast<char>(code.macro);
+      out_ += static_cast<char>(code.variables);
+    }
+    if ((flags & kSlot) != 0) yaml::pack_number(out_, code.slot);
+    if ((flags & kCost) != 0) yaml::pack_number(out_, code.cost);
+    if ((flags & kText) != 0) yaml::pack_text(out_, code.text);
+    if (code.op == Op::constant && !constant(code)) return false;
     if (code.pattern != nullptr) yaml::pack_text(out_, code.pattern->text());
-    yaml::pack_number(out_, code.candidates.size());
+    if ((flags & kCandidates) != 0) yaml::pack_number(out_, code.candidates.size());
     for (const Function* function : code.candidates) {
       const auto* overloads = program_.functions->table().find(function->name, function->method);
       if (overloads == nullptr) return false;
@@ -69,7 +79,8 @@ class ProgramWriter {
                        [&](const Code& arg) { return this->code(arg); });
   }
 
-  bool constant(const Value& value) {
+  bool constant(const Code& code) {
+    const Value& value = code.constant;
     if (value.is_node()) {
       out_ += static_cast<char>(ConstantKind::node);
       yaml::pack(out_, value.node());
@@ -78,6 +89,8 @@ class ProgramWriter {
     } else if (const auto* type = dynamic_cast<const TypeValue*>(value.opaque())) {
       out_ += static_cast<char>(ConstantKind::type);
       yaml::pack_text(out_, type->name);
+    } else if (code.candidates.size() == 1) {
+      out_ += static_cast<char>(ConstantKind::call);
     } else {
       return false;
     }
@@ -100,12 +113,13 @@ class ProgramReader {
   }
 
  private:
-  std::uint32_t number() { return static_cast<std::uint32_t>(bytes_.number()); }
-
   void code(Code& out) {
     out.op = static_cast<Op>(bytes_.byte());
-    out.macro = static_cast<Macro>(bytes_.byte());
-    const std::uint8_t flags = bytes_.byte();
+    const auto flags = static_cast<unsigned>(bytes_.number());
+    if (out.op == Op::macro) {
+      out.macro = static_cast<Macro>(bytes_.byte());
+      out.variables = bytes_.byte();
+    }
     out.real = (flags & kReal) != 0;
     out.transient = (flags & kTransient) != 0;
     out.filtered = (flags & kFiltered) != 0;
@@ -113,17 +127,14 @@ class ProgramReader {
     out.inspect = (flags & kInspect) != 0;
     out.widen = (flags & kWiden) != 0;
     out.optional_entry = (flags & kOptionalEntry) != 0;
-    out.variables = static_cast<std::uint8_t>(bytes_.number());
-    out.slot = number();
-    out.begin = number();
-    out.end = number();
-    out.cost = bytes_.number();
-    out.text = bytes_.text();
-    if (out.op == Op::constant) out.constant = constant();
+    if ((flags & kSlot) != 0) out.slot = static_cast<std::uint32_t>(bytes_.number());
+    if ((flags & kCost) != 0) out.cost = bytes_.number();
+    if ((flags & kText) != 0) out.text = bytes_.text();
+    const bool called = out.op == Op::constant && !constant(out.constant);
     if ((flags & kPattern) != 0) {
       out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
-    out.candidates.resize(bytes_.number());
+    if ((flags & kCandidates) != 0) out.candidates.resize(bytes_.number());
     for (const Function*& function : out.candidates) {
       const bool method = bytes_.byte() != 0;
       const auto* overloads = program_.functions->table().find(bytes_.text(), method);
@@ -131,85 +142,150 @@ class ProgramReader {
     }
     out.args.resize(bytes_.number());
     for (Code& arg : out.args) code(arg);
+    if (called) out.constant = call(out);
   }
 
-  Value constant() {
+  // False when the constant is the result of a call.
+  bool constant(Value& out) {
     switch (static_cast<ConstantKind>(bytes_.byte())) {
       case ConstantKind::node:
-        return bytes_.tree(program_.constants);
+        out = bytes_.tree(program_.constants);
+        break;
       case ConstantKind::omit:
-        return Value::omit();
+        out = Value::omit();
+        break;
       case ConstantKind::type:
-        return Value(std::make_shared<const TypeValue>(std::string(bytes_.text())));
+        out = Value(std::make_shared<const TypeValue>(std::string(bytes_.text())));
+        break;
+      case ConstantKind::call:
+        return false;
     }
-    return {};
+    return true;
+  }
+
+  Value call(const Code& code) {
+    std::vector<Value> values;
+    for (const Code& arg : code.args) values.push_back(arg.constant);
+    CallContext context{program_.constants};
+    return code.candidates.front()->call(values, context).value;
   }
 
   yaml::Unpacker bytes_;
   Program& program_;
 };
 
-std::string_view key_in(std::string_view record) {
-  return yaml::Unpacker(record).text();
+constexpr std::size_t kIndexRow = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+
+template <typename T>
+T number_at(std::string_view bytes, std::size_t at) {
+  T value = 0;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+template <typename T>
+void put(std::string& out, T value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+std::string names_in(const Environment& environment) {
+  std::string names;
+  for (const Variable& variable : environment.variables) {
+    names += variable.name;
+    names += ',';
+  }
+  return names + environment.container;
+}
+
+// Whether names_in() would give `names`.
+bool has_names(const Environment& environment, std::string_view names) {
+  for (const Variable& variable : environment.variables) {
+    const std::size_t size = variable.name.size();
+    if (names.size() <= size || names[size] != ',' || !names.starts_with(variable.name)) {
+      return false;
+    }
+    names.remove_prefix(size + 1);
+  }
+  return names == environment.container;
 }
 
 }  // namespace
 
-std::string Store::key_of(std::string_view text, const Environment& environment) {
-  std::string key;
-  for (const Variable& variable : environment.variables) {
-    key += variable.name;
-    key += ',';
-  }
-  key += environment.container;
-  key += '\n';
-  key += text;
-  return key;
-}
-
 void Store::record(const Environment& environment, const Program& program) {
   if (opened_) return;
   std::optional<std::string> bytes = ProgramWriter(program).write();
-  const auto [found, added] = recorded_.try_emplace(key_of(program.text, environment), bytes);
+  const auto [found, added] =
+      recorded_.try_emplace(Key(program.text, names_in(environment)), bytes);
   if (!added && found->second != bytes) found->second.reset();
 }
 
 std::string Store::packed() const {
-  std::string out;
+  std::string records;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> index;
   for (const auto& [key, bytes] : recorded_) {
     if (!bytes) continue;
     std::string record;
-    yaml::pack_text(record, key);
+    yaml::pack_text(record, key.first);
+    yaml::pack_text(record, key.second);
     record += *bytes;
-    yaml::pack_text(out, record);
+    index.emplace_back(base::quick_digest(key.first), static_cast<std::uint32_t>(records.size()));
+    yaml::pack_text(records, record);
   }
-  return out;
+  std::sort(index.begin(), index.end());
+  std::string out;
+  put(out, static_cast<std::uint32_t>(index.size()));
+  for (const auto& [digest, at] : index) {
+    put(out, digest);
+    put(out, at);
+  }
+  return out + records;
 }
 
 std::shared_ptr<Store> Store::open(std::string_view bytes) {
   auto store = std::make_shared<Store>();
   store->opened_ = true;
-  yaml::Unpacker all(bytes);
-  while (!all.at_end()) store->records_.push_back(all.text());
+  const std::size_t index_bytes = number_at<std::uint32_t>(bytes, 0) * kIndexRow;
+  store->index_ = bytes.substr(sizeof(std::uint32_t), index_bytes);
+  store->records_ = bytes.substr(sizeof(std::uint32_t) + index_bytes);
   return store;
 }
 
 std::shared_ptr<const Program> Store::find(std::string_view text,
                                            const Environment& environment) const {
   if (!opened_) return nullptr;
-  const std::string key = key_of(text, environment);
-  const auto at = std::lower_bound(
-      records_.begin(), records_.end(), key,
-      [](std::string_view record, const std::string& wanted) { return key_in(record) < wanted; });
-  if (at == records_.end() || key_in(*at) != key) return nullptr;
-  auto program = std::make_shared<Program>();
-  program->text = text;
-  program->functions = environment.functions;
-  program->environment = std::make_unique<const Environment>(environment);
-  yaml::Unpacker record(*at);
-  record.text();
-  ProgramReader(record.rest(), *program).read();
-  return program;
+  const std::uint64_t digest = base::quick_digest(text);
+  const auto digest_in = [&](std::size_t row) {
+    return number_at<std::uint64_t>(index_, row * kIndexRow);
+  };
+  const std::size_t count = index_.size() / kIndexRow;
+  std::size_t row = 0;
+  for (std::size_t rows = count; rows > 0;) {
+    const std::size_t half = rows / 2;
+    if (digest_in(row + half) < digest) {
+      row += half + 1;
+      rows -= half + 1;
+    } else {
+      rows = half;
+    }
+  }
+  for (; row < count && digest_in(row) == digest; ++row) {
+    const std::size_t at =
+        number_at<std::uint32_t>(index_, row * kIndexRow + sizeof(std::uint64_t));
+    yaml::Unpacker record(yaml::Unpacker(records_.substr(at)).text());
+    if (record.text() != text || !has_names(environment, record.text())) continue;
+    auto program = std::make_shared<Program>();
+    program->text = text;
+    program->functions = environment.functions;
+    program->environment = environment.weak_from_this().lock();
+    if (program->environment == nullptr) {
+      program->environment = std::make_shared<const Environment>(environment);
+    }
+    ProgramReader(record.rest(), *program).read();
+    return program;
+  }
+  return nullptr;
 }
 
 }  // namespace gpuctl::cel

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "cel/program.hpp"
 
@@ -31,10 +31,11 @@ class Store {
   std::string packed() const;
 
  private:
-  static std::string key_of(std::string_view text, const Environment& environment);
-
-  std::map<std::string, std::optional<std::string>> recorded_;  // nothing: not to be kept
-  std::vector<std::string_view> records_;                       // of an opened store, by key
+  /// Text, and the names of the environment's variables.
+  using Key = std::pair<std::string, std::string>;
+  std::map<Key, std::optional<std::string>> recorded_;  // nothing: not to be kept
+  std::string_view index_;  // of an opened store: digests of texts, ascending, and their records
+  std::string_view records_;
   bool opened_ = false;
 };
 

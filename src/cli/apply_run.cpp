@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/stages.hpp"
 #include "base/text.hpp"
 #include "cli/apply_target.hpp"
 #include "cli/batch.hpp"
@@ -104,6 +105,7 @@ class Apply {
     }
     std::atomic<bool> failed = sink.has_errors();
     const Consume consume = [&](std::size_t index, Result& result) {
+      const base::StageScope scope(base::Stage::write);
       Planned& planned = plans[positions[index]];
       planned = {};
       if (result.sink.has_errors()) failed = true;
@@ -295,6 +297,7 @@ class Apply {
 
   git::CommitResult commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
                            std::optional<git::NewObjects>& objects, diag::Sink& sink) {
+    const base::StageScope scope(base::Stage::write);
     const git::Head& head = target_->head();
     git::CommitRequest wanted;
     wanted.branch = head.branch;

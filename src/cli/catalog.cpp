@@ -51,7 +51,11 @@ std::string as_table(const catalog::Table& table) {
   // The source of each row is for `-o json`; people compare the figures.
   std::vector<std::string> columns;
   for (const yaml::Node& name : table.display.items()) columns.emplace_back(name.as_string());
-  if (columns.empty()) columns = table.columns;
+  if (columns.empty()) {
+    for (const yaml::Entry& column : table.columns.entries()) {
+      columns.emplace_back(column.key.as_string());
+    }
+  }
   std::vector<std::vector<std::string>> cells;
   std::vector<std::string> header;
   for (const std::string& column : columns) header.push_back(title(column));

@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "base/date.hpp"
 #include "base/file.hpp"
 #include "base/heap.hpp"
+#include "base/stages.hpp"
 #include "cli/codes.hpp"
 #include "cli/day.hpp"
 #include "diag/character.hpp"
@@ -80,6 +83,7 @@ Report::~Report() {
 
 Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
   constexpr std::size_t kHeapOfOneCluster = 6 * 1024 * 1024;
+  const base::StageScope scope(base::Stage::knowledge);
   static std::once_flag once;
   std::call_once(once, [] { base::expect_heap(kHeapOfOneCluster); });
   static const std::unique_ptr<Knowledge> knowledge =
@@ -94,7 +98,32 @@ Knowledge* open_knowledge(const GlobalOptions& options, Report& report) {
   return sink.has_errors() ? nullptr : &knowledge;
 }
 
+void show_stages(const GlobalOptions& options) {
+  const bool json = options.format == "json";
+  std::string out;
+  const auto line = [&](const char* form, auto... values) {
+    std::array<char, 128> buffer{};
+    std::snprintf(buffer.data(), buffer.size(), form, values...);
+    out += buffer.data();
+  };
+  if (!json) line("%-20s %8s %12s %12s\n", "stage", "runs", "average us", "total ms");
+  for (const base::StageTime& one : base::stage_times()) {
+    const std::string name(base::stage_name(one.stage));
+    const auto runs = static_cast<unsigned long long>(one.runs);
+    const double microseconds = std::chrono::duration<double, std::micro>(one.total).count();
+    const double average = microseconds / static_cast<double>(one.runs);
+    if (json) {
+      line("{\"stage\":\"%s\",\"runs\":%llu,\"microseconds\":%.0f}\n", name.c_str(), runs,
+           microseconds);
+    } else {
+      line("%-20s %8llu %12.1f %12.1f\n", name.c_str(), runs, average, microseconds / 1000);
+    }
+  }
+  std::fwrite(out.data(), 1, out.size(), stderr);
+}
+
 bool print(std::string_view text, const GlobalOptions& options) {
+  const base::StageScope scope(base::Stage::write);
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return true;
   }

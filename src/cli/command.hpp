@@ -34,6 +34,7 @@ struct GlobalOptions {
   std::string format = "text";
   std::string color = "auto";
   bool verbose = false;
+  bool profile = false;
 };
 
 /// Diagnostics as they will be printed.
@@ -80,6 +81,9 @@ Knowledge* open_knowledge(const GlobalOptions& options, Report& report);
 /// Prints to standard output; false when that fails (GPU0003, except that a reader who has gone
 /// away is no finding).
 bool print(std::string_view text, const GlobalOptions& options);
+
+/// Shows on standard error where the time went since base::start_stages(), as `--format` says.
+void show_stages(const GlobalOptions& options);
 
 /// The inputs that several commands take.
 struct BlueprintOptions {

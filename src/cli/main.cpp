@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/stages.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
@@ -96,6 +97,7 @@ int run_program(int argc, char** argv) {
   app.add_option("--color", global.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("-v,--verbose", global.verbose, "Say more; log stages to standard error");
+  app.add_flag("--profile", global.profile, "Show on standard error where the time went");
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
@@ -109,6 +111,7 @@ int run_program(int argc, char** argv) {
     add_command(app, command, global, exit_code);
   }
   app.parse_complete_callback([&global] {
+    if (global.profile) base::start_stages();
     if (!global.verbose) {
       spdlog::set_level(spdlog::level::off);
       return;
@@ -124,6 +127,7 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return usage_error(app, error, global, std::vector<std::string>(argv + 1, argv + argc));
   }
+  if (global.profile) show_stages(global);
   return exit_code;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/new_directory.hpp"
 #include "base/output_tree.hpp"
+#include "base/stages.hpp"
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
@@ -130,6 +131,7 @@ class Rendering {
         work_(options.inputs.blueprints.size()) {}
 
   void consume(std::size_t index, Result& result) {
+    const base::StageScope scope(base::Stage::write);
     Work& work = work_[index];
     work = {};
     if (result.sink.has_errors()) failed_ = true;
@@ -242,6 +244,7 @@ class Rendering {
 
 // Gives all staged files their names, or takes back what was staged.
 bool publish(bool good, std::optional<base::FileError> error, Targets& targets, diag::Sink& sink) {
+  const base::StageScope scope(base::Stage::write);
   if (good && !error && targets.install) error = targets.install->publish();
   if (good && !error && targets.output) error = targets.output->publish();
   for (std::optional<base::OutputTree>* tree : {&targets.output, &targets.install}) {

@@ -50,7 +50,7 @@ class DerivationCompiler {
           .expect("a path such as `gpuOperator.channel` or `gpuPools[].machine`");
       return std::nullopt;
     }
-    if (schema::at(*platform_.derived, dotted(*path)) == nullptr) {
+    if (thorough_ && schema::at(*platform_.derived, dotted(*path)) == nullptr) {
       sink_
           .error(kUnknownPath, set.origin(),
                  "the derived tree has no `" + std::string(set.as_string()) + "`")

@@ -194,10 +194,10 @@ Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Valu
     values.insert(values.end(), others.begin(), others.end());
     // What is not as the schema wants it cannot be converted: the schema says so afterwards.
     if (conversion.when) {
-      const cel::Outcome when = cel::evaluate(*conversion.when.get().program, values, arena);
+      const cel::Outcome when = cel::attempt(*conversion.when.get().program, values, arena);
       if (!when.ok() || !when.value.is_node() || !when.value.node().as_boolean()) continue;
     }
-    const cel::Outcome value = cel::evaluate(*conversion.value.get().program, values, arena);
+    const cel::Outcome value = cel::attempt(*conversion.value.get().program, values, arena);
     if (!value.ok() || !value.value.is_node()) continue;
     const Node* old = &document;
     for (const std::string& key : conversion.path) old = old == nullptr ? nullptr : old->find(key);

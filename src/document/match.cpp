@@ -27,7 +27,10 @@ const Node* at(const Node& document, const Node& path) {
     const Node* next = node->find(step);
     for (const yaml::Entry& entry : node->entries()) {
       if (next != nullptr) break;
-      if (base::to_lower(entry.key.as_string()) == base::to_lower(step)) next = &entry.value;
+      const std::string_view key = entry.key.as_string();
+      if (key.size() == step.size() && base::to_lower(key) == base::to_lower(step)) {
+        next = &entry.value;
+      }
     }
     if (next == nullptr || next->is_null()) return nullptr;
     node = next;

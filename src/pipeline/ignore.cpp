@@ -28,13 +28,13 @@ constexpr std::string_view kEngineCodes = "GPU0";  // the others are of rules
 // Code -> whether a rule with it is a warning or a note.
 std::map<std::string, bool, std::less<>> codes_of_rules(const catalog::Platform& platform) {
   std::map<std::string, bool, std::less<>> out;
-  const auto add = [&](const std::vector<yaml::Node>& rules) {
+  const auto add = [&](std::span<const yaml::Node> rules) {
     for (const yaml::Node& rule : rules) {
       bool& mild = out[std::string(rule.get("code").as_string())];
       mild = mild || rule.get("severity").as_string() != "error";
     }
   };
-  add(platform.rules);
+  for (const catalog::RuleFile& file : platform.rules) add(file.rules.items());
   for (const catalog::DocumentKind& kind : platform.documents) add(kind.rules);
   return out;
 }

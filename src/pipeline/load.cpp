@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/digest.hpp"
+#include "base/stages.hpp"
 #include "pipeline/codes.hpp"
 #include "pipeline/ignore.hpp"
 #include "pipeline/version.hpp"
@@ -205,6 +206,7 @@ class Loading {
 
 std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowledge,
                            yaml::Context context) {
+  const base::StageScope opening(base::Stage::blueprint);
   const auto& [sources, arena, sink] = context;
   files.text += text;
   files.text += '\0';
@@ -213,6 +215,7 @@ std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowl
   const Compiled* compiled = nullptr;
   const blueprint::FindPlatform find = [&](const std::string& name, diag::Origin asked_at,
                                            diag::Sink& to) {
+    const base::StageScope loading(base::Stage::knowledge);
     compiled = knowledge.platform(name, asked_at, to);
     return compiled == nullptr ? nullptr : compiled->platform;
   };
@@ -234,12 +237,16 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
              .guard = secrets::Guard(knowledge.secret_rules()),
              .betrayed = {}};
   out.earlier.again = request.choose_again;
+  const base::StageScope reading(base::Stage::blueprint);
   Loading loading(opened, request, files, context, out);
   if (!loading.lock() || !loading.facts()) return std::nullopt;
   const blueprint::Blueprint& blueprint = opened.blueprint;
   out.guard.allow(blueprint.spec.get({"secretScan", "allow"}));
-  out.guard.check_input(blueprint.document, "", context.sources, out.betrayed);
-  out.guard.check_input(out.facts, "facts:", context.sources, out.betrayed);
+  {
+    const base::StageScope searching(base::Stage::secrets);
+    out.guard.check_input(blueprint.document, "", context.sources, out.betrayed);
+    out.guard.check_input(out.facts, "facts:", context.sources, out.betrayed);
+  }
   loading.extra_manifests();
   return out;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/stages.hpp"
 #include "base/text.hpp"
 #include "render/origin.hpp"
 #include "render/verify.hpp"
@@ -23,9 +24,11 @@ std::string release_of(const Compiled& compiled, const render::Cluster& cluster)
 Manifests write_once(const Opened& opened, const Loaded& loaded, const render::Cluster& cluster,
                      const Request& request, yaml::Context context) {
   const auto& [sources, arena, findings] = context;
+  const base::StageScope rendering(base::Stage::render);
   Manifests out;
   out.rendered = render::render(*opened.compiled->templates, cluster, loaded.extra, {}, sources,
                                 arena, findings);
+  const base::StageScope verifying(base::Stage::verify);
   if (!findings.has_errors()) {
     out.crd_rules =
         verify(out.rendered.documents, *opened.compiled, cluster, true, request, context);
@@ -93,9 +96,12 @@ std::optional<schema::RuleCounts> verify(const std::vector<render::Document>& do
 std::optional<derive::Derived> derive(const Opened& opened, const Loaded& loaded,
                                       const Request& request, yaml::Context context) {
   diag::Sink findings;
-  std::optional<derive::Derived> derived =
-      derive::derive(*opened.compiled->derivation, opened.blueprint, loaded.facts, loaded.earlier,
-                     context.sources, context.arena, findings);
+  std::optional<derive::Derived> derived;
+  {
+    const base::StageScope deriving(base::Stage::derive);
+    derived = derive::derive(*opened.compiled->derivation, opened.blueprint, loaded.facts,
+                             loaded.earlier, context.sources, context.arena, findings);
+  }
   take(std::move(findings), opened, loaded, request, context);
   return derived;
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/stages.hpp"
 #include "document/token.hpp"
 #include "pipeline/codes.hpp"
 #include "pipeline/version.hpp"
@@ -83,6 +84,7 @@ std::vector<SecretFile> secret_files(const Compiled& compiled, const render::Clu
 // What templates and overrides made of the inputs, and what the lock says.
 void search(const Manifests& manifests, const std::vector<derive::Choice>& choices,
             const plan::ClusterFiles& files, secrets::Guard& guard, yaml::Context context) {
+  const base::StageScope searching(base::Stage::secrets);
   const auto& [sources, arena, sink] = context;
   for (const render::Document& document : manifests.rendered.documents) {
     guard.check_output(document.body, secrets::subject_of(document.body),
@@ -103,6 +105,7 @@ std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const deriv
                                const Manifests& manifests, const std::string& blueprint_file,
                                const std::string& input, const Request& request,
                                const std::string& knowledge_digest, yaml::Context context) {
+  const base::StageScope assembling(base::Stage::assemble);
   const blueprint::Blueprint& blueprint = opened.blueprint;
   report_left_out(manifests.rendered, request, context.sink);
   Output out;

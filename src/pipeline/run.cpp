@@ -6,11 +6,18 @@
 #include <utility>
 
 #include "base/digest.hpp"
+#include "base/stages.hpp"
 #include "pipeline/foreign.hpp"
 
 namespace gpuctl::pipeline {
 
 namespace {
+
+std::size_t rule_count(const catalog::Platform& platform) {
+  std::size_t count = 0;
+  for (const catalog::RuleFile& file : platform.rules) count += file.rules.size();
+  return count;
+}
 
 // Rules, then documents and files. `input` is what went into the run.
 void develop(Result& out, const std::string& input, const Request& request, Knowledge& knowledge) {
@@ -20,10 +27,13 @@ void develop(Result& out, const std::string& input, const Request& request, Know
   spdlog::debug("{}: derive", out.blueprint_file);
   std::optional<derive::Derived> derived = derive(opened, *out.loaded, request, context);
   if (!derived) return;
-  spdlog::debug("{}: check {} rules", out.blueprint_file, compiled.rules->size());
+  spdlog::debug("{}: check {} rules", out.blueprint_file, rule_count(*compiled.platform));
   diag::Sink objections;
-  rule::check(*compiled.rules, opened.blueprint, *derived, out.loaded->facts, request.date,
-              *out.sources, *out.arena, objections);
+  {
+    const base::StageScope checking(base::Stage::check);
+    rule::check(*compiled.rules, opened.blueprint, *derived, out.loaded->facts, request.date,
+                *out.sources, *out.arena, objections);
+  }
   if (!request.despite_rules) {
     out.sink.take(std::move(objections));
     // Secrets in the inputs stop it where rules do: both are said together.

@@ -29,8 +29,12 @@ class RuleChecker {
         sink_(sink) {}
 
   void run(const Rules& rules) {
-    for (const Rule& rule : rules) {
-      if (wanted(rule)) loop(rule, 0);
+    for (const auto& group : rules) {
+      if (group->is_open(values_, arena_)) {
+        run(*group);
+      } else if (subject_.observer != nullptr) {
+        observe_closed(*group);
+      }
     }
     if (!unable_) return;
     // What could not be asked is no mistake of whoever wrote the document; it must not stand alone.
@@ -52,6 +56,24 @@ class RuleChecker {
     const char* stands_in = nullptr;   // what to say when it is about a value that nobody wrote
   };
 
+  void run(const Group& group) {
+    for (const Rule& rule : group.rules()) {
+      if (wanted(rule)) loop(rule, 0);
+    }
+  }
+
+  // What is said of it is dropped: the gate is closed.
+  void observe_closed(const Group& group) {
+    diag::Sink unsaid;
+    std::swap(sink_, unsaid);
+    const std::optional<diag::Severity> unable = unable_;
+    behind_gate_ = true;
+    run(group);
+    behind_gate_ = false;
+    unable_ = unable;
+    std::swap(sink_, unsaid);
+  }
+
   bool wanted(const Rule& rule) const {
     if (!subject_.cluster_known && rule.written.find("needs") != nullptr) return false;
     if (!subject_.rendered) return true;
@@ -61,12 +83,12 @@ class RuleChecker {
   }
 
   void loop(const Rule& rule, std::size_t depth) {
-    if (depth == rule.loops.size()) {
+    if (depth == rule.loops->size()) {
       apply(rule);
       return;
     }
     const std::optional<cel::Value> list =
-        depth == 0 ? outer_list(rule) : items(rule.loops[depth].list, rule);
+        depth == 0 ? outer_list(rule) : items((*rule.loops)[depth].list->get(), rule);
     if (!list || !list->is_node()) return;
     if (list->node().size() == 0) saw(rule, Verdict::left_out);
     for (const yaml::Node& item : list->node().items()) {
@@ -78,11 +100,11 @@ class RuleChecker {
 
   // Most rules loop over the same few lists, and the outermost depends on nothing but the inputs.
   std::optional<cel::Value> outer_list(const Rule& rule) {
-    const cel::Expression& written = rule.loops.front().list;
-    const auto known = outer_lists_.find(written.program.get());
+    const cel::LazyExpression* written = rule.loops->front().list.get();
+    const auto known = outer_lists_.find(written);
     if (known != outer_lists_.end()) return known->second;
-    std::optional<cel::Value> list = items(written, rule);
-    if (list) outer_lists_.emplace(written.program.get(), *list);
+    std::optional<cel::Value> list = items(written->get(), rule);
+    if (list) outer_lists_.emplace(written, *list);
     return list;
   }
 
@@ -169,7 +191,9 @@ class RuleChecker {
   }
 
   void saw(const Rule& rule, Verdict verdict) {
-    if (subject_.observer != nullptr) subject_.observer->saw(rule, verdict);
+    if (subject_.observer == nullptr) return;
+    subject_.observer->saw(rule, verdict);
+    if (behind_gate_ && verdict == Verdict::broken) subject_.observer->saw_behind_gate(rule);
   }
 
   // Absent when the check says nothing: it cannot be evaluated, which is reported, or it looks at a
@@ -328,7 +352,7 @@ class RuleChecker {
     unable_ = std::min(unable_.value_or(rule.severity), rule.severity);
   }
 
-  std::map<const cel::Program*, cel::Value> outer_lists_;
+  std::map<const cel::LazyExpression*, cel::Value> outer_lists_;
   Subject subject_;
   std::vector<cel::Value> values_;
   std::size_t base_count_;
@@ -337,7 +361,8 @@ class RuleChecker {
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
-  cel::Value shown_;                      // keeps what a Spot points at
+  cel::Value shown_;  // keeps what a Spot points at
+  bool behind_gate_ = false;
   std::optional<diag::Severity> unable_;  // the worst of rules that could not be evaluated
 };
 

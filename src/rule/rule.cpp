@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <mutex>
 
+#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "rule/codes.hpp"
 #include "yaml/emit.hpp"
@@ -13,91 +15,180 @@ namespace gpuctl::rule {
 
 namespace {
 
+// Names that loops get are short. Two loops that share one lose the time for what they share.
+constexpr std::size_t kUsualLoops = 256;  // bytes of their text
+constexpr std::uint64_t kLoopNames = 1'000'000'000;
+
 diag::Severity parse_severity(std::string_view text) {
   if (text == "error") return diag::Severity::error;
   return text == "warning" ? diag::Severity::warning : diag::Severity::note;
 }
 
+}  // namespace
+
+// Compiles rules one by one. Those behind a gate may come late, and from several threads.
 class RuleCompiler {
  public:
-  RuleCompiler(std::shared_ptr<const cel::Environment> environment, bool on_documents,
-               bool thorough, diag::Sources& sources, diag::Sink& sink)
-      : base_(std::move(environment)),
-        on_documents_(on_documents),
-        thorough_(thorough),
-        sources_(sources),
-        sink_(sink) {}
+  RuleCompiler(std::shared_ptr<const cel::Environment> environment, bool thorough,
+               diag::Sources& sources, diag::Sink& sink)
+      : base_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(&sink) {}
 
+  /// Nothing after diagnostics.
   std::optional<Rule> compile(const yaml::Node& written) {
-    const std::size_t errors_before = sink_.error_count();
+    const std::size_t errors_before = sink_->error_count();
     Rule rule;
     rule.written = written;
-    rule.code = written.get("code").as_string();
-    rule.severity = parse_severity(written.get("severity").as_string());
-    rule.source = written.get("source").as_string();
-    for (const yaml::Node& axis : written.get("between").items()) {
-      rule.between.emplace_back(axis.as_string());
+    yaml::Node for_each;
+    yaml::Node when;
+    yaml::Node check;
+    for (const auto& [key, value] : written.entries()) {
+      const std::string_view name = key.as_string();
+      if (name == "code") {
+        rule.code = value.as_string();
+      } else if (name == "severity") {
+        rule.severity = parse_severity(value.as_string());
+      } else if (name == "source") {
+        rule.source = value.as_string();
+      } else if (name == "forEach") {
+        for_each = value;
+      } else if (name == "when") {
+        when = value;
+      } else if (name == "check") {
+        check = value;
+      } else if (name == "between") {
+        for (const yaml::Node& axis : value.items()) rule.between.emplace_back(axis.as_string());
+      }
     }
-    const Loops& loops = loops_of(written);
+    const Loops& loops = loops_of(for_each);
     rule.loops = loops.loops;
     rule.environment = loops.environment;
-    if (const yaml::Node* when = written.find("when")) {
-      rule.when = cel::LazyExpression(*when, rule.environment, sources_);
-      if (thorough_) rule.when.check(sink_);
-    }
-    rule.check = cel::LazyExpression(written.get("check"), rule.environment, sources_);
+    rule.when = lazy(when, rule.environment);
+    rule.check = lazy(check, rule.environment);
     if (thorough_) {
-      rule.check.check(sink_);
-      cel::compile_bare(written.get("at"), *rule.environment, sources_, sink_);
+      cel::compile_bare(written.get("at"), *rule.environment, sources_, *sink_);
       for (const char* key : {"message", "label", "expected", "help", "field"}) {
         if (const yaml::Node* text = written.find(key)) {
-          cel::compile_text(*text, *rule.environment, sources_, sink_);
+          cel::compile_text(*text, *rule.environment, sources_, *sink_);
         }
       }
     }
-    if (sink_.error_count() != errors_before) return std::nullopt;
+    if (sink_->error_count() != errors_before) return std::nullopt;
     return rule;
+  }
+
+  /// The condition under which the rules of a file are looked at.
+  cel::LazyExpression gate(const yaml::Node& written) {
+    const std::size_t errors_before = sink_->error_count();
+    cel::LazyExpression gate = lazy(written, base_);
+    if (!thorough_ || !gate || sink_->error_count() != errors_before) return gate;
+    const cel::Type type = cel::type_of(*gate.get().program);
+    if (type.kind() != cel::TypeKind::boolean && type.kind() != cel::TypeKind::dyn) {
+      sink_->error(kFaultyRule, written.origin(), "a gate must be true or false").got(type.text());
+    }
+    return gate;
+  }
+
+  /// From here on rules come late: all of them were checked before.
+  void be_late() { sink_ = &none_; }
+  std::vector<Rule> compile_late(const yaml::Node& written) {
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    std::vector<Rule> rules;
+    for (const yaml::Node& item : written.items()) {
+      if (std::optional<Rule> rule = compile(item)) rules.push_back(std::move(*rule));
+    }
+    return rules;
   }
 
  private:
   struct Loops {
-    std::vector<Rule::Loop> loops;
+    std::shared_ptr<const std::vector<Rule::Loop>> loops;
     std::shared_ptr<const cel::Environment> environment;
   };
 
-  // Most rules loop over the same few lists: each `forEach` is compiled once.
-  const Loops& loops_of(const yaml::Node& written) {
-    const yaml::Node for_each = written.get("forEach");
-    const auto [found, added] = loops_.try_emplace(yaml::emit_json(for_each));
-    Loops& out = found->second;
-    if (!added) return out;
-    auto environment = std::make_shared<cel::Environment>(*base_);
-    // Rules on documents use short names for many things: what is stored is told apart by the loop.
-    if (on_documents_) environment->container = "loop" + std::to_string(loops_.size());
-    for (const yaml::Entry& loop : for_each.entries()) {
-      Rule::Loop compiled{std::string(loop.key.as_string()),
-                          cel::compile_bare(loop.value, *environment, sources_, sink_)};
-      cel::LazyType element{cel::Type()};
-      if (compiled.list) {
-        element = cel::LazyType(
-            [program = compiled.list.program] { return cel::type_of(*program).element(); });
-      }
-      environment->variables.push_back({compiled.variable, std::move(element)});
-      out.loops.push_back(std::move(compiled));
-    }
-    out.environment = std::move(environment);
+  cel::LazyExpression lazy(const yaml::Node& scalar,
+                           std::shared_ptr<const cel::Environment> environment) {
+    if (scalar.is_null()) return {};
+    cel::LazyExpression out(scalar, std::move(environment), sources_);
+    if (thorough_) out.check(*sink_);
     return out;
   }
 
-  std::map<std::string, Loops> loops_;
+  // Rules with the same loops share them, and with them what the loops go over.
+  const Loops& loops_of(const yaml::Node& for_each) {
+    std::string key;
+    key.reserve(kUsualLoops);
+    for (const yaml::Entry& loop : for_each.entries()) {
+      key += loop.key.as_string();
+      key += '\0';
+      if (thorough_) {
+        key += yaml::emit_json(loop.value);
+      } else {
+        key += loop.value.as_string();
+      }
+      key += '\0';
+    }
+    const auto [found, added] = loops_.try_emplace(std::move(key));
+    Loops& out = found->second;
+    if (!added) return out;
+    std::vector<Rule::Loop> loops;
+    out.environment = base_;
+    std::uint64_t digest = 0;
+    for (const yaml::Entry& loop : for_each.entries()) {
+      Rule::Loop compiled{std::string(loop.key.as_string()), list_of(loop.value, out.environment)};
+      auto environment = std::make_shared<cel::Environment>(*out.environment);
+      cel::LazyType element{cel::Type()};
+      if (*compiled.list) {
+        element = cel::LazyType(
+            [list = compiled.list] { return cel::type_of(*list->get().program).element(); });
+      }
+      environment->variables.push_back({compiled.variable, std::move(element)});
+      // Short names stand for many things: what is stored is told apart by the loops.
+      digest = base::quick_digest(loop.value.as_string()) ^ (digest * 31);
+      environment->container = "loop" + std::to_string(digest % kLoopNames);
+      out.environment = std::move(environment);
+      loops.push_back(std::move(compiled));
+    }
+    out.loops = std::make_shared<const std::vector<Rule::Loop>>(std::move(loops));
+    return out;
+  }
+
+  // Nothing in it after diagnostics.
+  std::shared_ptr<const cel::LazyExpression> list_of(
+      const yaml::Node& list, const std::shared_ptr<const cel::Environment>& environment) {
+    if (!thorough_ && environment == base_) {
+      auto& known = outer_lists_[list.as_string()];
+      if (known == nullptr) known = std::make_shared<cel::LazyExpression>(lazy(list, base_));
+      return known;
+    }
+    const std::size_t errors_before = sink_->error_count();
+    cel::LazyExpression out(list, environment, sources_);
+    if (thorough_) out.check(*sink_);
+    if (sink_->error_count() != errors_before) out = {};
+    return std::make_shared<const cel::LazyExpression>(std::move(out));
+  }
+
+  std::map<std::string, Loops, std::less<>> loops_;
+  std::map<std::string_view, std::shared_ptr<const cel::LazyExpression>> outer_lists_;
   std::shared_ptr<const cel::Environment> base_;
-  bool on_documents_;
   bool thorough_;
   diag::Sources& sources_;
-  diag::Sink& sink_;
+  diag::Sink* sink_;
+  diag::Sink none_;
+  std::mutex one_at_a_time_;
 };
 
-}  // namespace
+bool Group::is_open(std::span<const cel::Value> values, yaml::Arena& arena) const {
+  if (!gate_) return true;
+  const cel::Outcome open = cel::attempt(*gate_.get().program, values, arena);
+  return !open.ok() || !open.value.is_node() || open.value.node().as_boolean();
+}
+
+const std::vector<Rule>& Group::rules() const {
+  once_.call([this] {
+    if (compiler_ != nullptr) rules_ = compiler_->compile_late(written_);
+  });
+  return rules_;
+}
 
 std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
                                      std::shared_ptr<const cel::Environment> environment,
@@ -105,51 +196,70 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
   auto with_date = std::make_shared<cel::Environment>(*environment);
   with_date->variables.push_back(
       {"today", cel::LazyType(cel::Type::simple(cel::TypeKind::string))});
-  RuleCompiler compiler(std::move(with_date), false, thorough, sources, sink);
-  auto rules = std::make_shared<Rules>();
+  const auto compiler =
+      std::make_shared<RuleCompiler>(std::move(with_date), thorough, sources, sink);
+  auto groups = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
-  bool good = true;
-  for (const yaml::Node& written : platform.rules) {
-    std::optional<Rule> rule = compiler.compile(written);
-    good = good && rule;
-    if (!rule) continue;
-    const auto [first, added] = seen.emplace(rule->code, written.get("code").origin());
-    if (!added) {
-      sink.error(kFaultyRule, written.get("code").origin(), "second rule " + rule->code)
-          .also(first->second, "first rule");
-      good = false;
+  const std::size_t errors_before = sink.error_count();
+  for (const catalog::RuleFile& file : platform.rules) {
+    cel::LazyExpression gate = compiler->gate(file.gate);
+    if (!thorough && gate) {
+      groups->push_back(std::make_unique<const Group>(std::move(gate), file.rules, compiler));
+      continue;
     }
-    rules->push_back(std::move(*rule));
+    std::vector<Rule> rules;
+    for (const yaml::Node& written : file.rules.items()) {
+      std::optional<Rule> rule = compiler->compile(written);
+      if (!rule) continue;
+      if (thorough) {
+        const auto [first, added] = seen.emplace(rule->code, written.get("code").origin());
+        if (!added) {
+          sink.error(kFaultyRule, written.get("code").origin(), "second rule " + rule->code)
+              .also(first->second, "first rule");
+        }
+        if (gate && !rule->between.empty()) {
+          sink.error(kFaultyRule, written.get("between").origin(),
+                     "a rule between versions cannot stand behind a gate");
+        }
+      }
+      rules.push_back(std::move(*rule));
+    }
+    groups->push_back(std::make_unique<const Group>(std::move(gate), std::move(rules)));
   }
-  return good ? rules : nullptr;
+  compiler->be_late();
+  return sink.error_count() == errors_before ? groups : nullptr;
 }
 
 std::shared_ptr<const Rules> compile_document_rules(
     const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
     bool thorough, diag::Sources& sources, diag::Sink& sink) {
-  RuleCompiler compiler(std::move(environment), true, thorough, sources, sink);
-  auto rules = std::make_shared<Rules>();
+  RuleCompiler compiler(std::move(environment), thorough, sources, sink);
+  std::vector<Rule> rules;
   bool good = true;
   for (const yaml::Node& item : written) {
     std::optional<Rule> rule = compiler.compile(item);
     good = good && rule;
-    if (rule) rules->push_back(std::move(*rule));
+    if (rule) rules.push_back(std::move(*rule));
   }
-  return good ? rules : nullptr;
+  if (!good) return nullptr;
+  auto groups = std::make_shared<Rules>();
+  groups->push_back(std::make_unique<const Group>(cel::LazyExpression(), std::move(rules)));
+  return groups;
 }
 
 bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena) {
   values.emplace_back(yaml::Node::view("", diag::kNoOrigin));
   const auto is_true = [&](const cel::LazyExpression& expression, bool otherwise) {
-    const cel::Outcome outcome = cel::evaluate(*expression.get().program, values, arena);
+    const cel::Outcome outcome = cel::attempt(*expression.get().program, values, arena);
     if (!outcome.ok()) return otherwise;
     return outcome.value.is_node() && outcome.value.node().as_boolean();
   };
   const std::function<bool(std::size_t)> loop = [&](std::size_t depth) {
-    if (depth == rule.loops.size()) {
+    if (depth == rule.loops->size()) {
       return (rule.when && !is_true(rule.when, false)) || is_true(rule.check, true);
     }
-    const cel::Outcome list = cel::evaluate(*rule.loops[depth].list.program, values, arena);
+    const cel::Expression& written = (*rule.loops)[depth].list->get();
+    const cel::Outcome list = cel::attempt(*written.program, values, arena);
     if (!list.ok() || !list.value.is_node()) return true;
     for (const yaml::Node& item : list.value.node().items()) {
       values.emplace_back(item);

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "base/once.hpp"
 #include "derive/derive.hpp"
 
 namespace gpuctl::rule {
@@ -17,9 +19,9 @@ struct Rule {
   diag::Severity severity = diag::Severity::error;
   struct Loop {
     std::string variable;
-    cel::Expression list;
+    std::shared_ptr<const cel::LazyExpression> list;
   };
-  std::vector<Loop> loops;
+  std::shared_ptr<const std::vector<Loop>> loops;  // shared by rules with the same
   cel::LazyExpression when;
   cel::LazyExpression check;
   // What a broken rule says is compiled only then: most rules are kept most of the time.
@@ -29,7 +31,32 @@ struct Rule {
   yaml::Node written;
 };
 
-using Rules = std::vector<Rule>;
+class RuleCompiler;
+
+/// Rules of one file. Those behind a gate are read when it first opens.
+class Group {
+ public:
+  Group(cel::LazyExpression gate, std::vector<Rule> rules)
+      : gate_(std::move(gate)), rules_(std::move(rules)) {}
+  /// Compiled late; `written` was checked before.
+  Group(cel::LazyExpression gate, const yaml::Node& written, std::shared_ptr<RuleCompiler> compiler)
+      : gate_(std::move(gate)), written_(written), compiler_(std::move(compiler)) {}
+  bool has_gate() const { return static_cast<bool>(gate_); }
+  /// True when the rules are about something that is there: there is no gate, it is true, or that
+  /// cannot be said.
+  bool is_open(std::span<const cel::Value> values, yaml::Arena& arena) const;
+  /// Thread-safe.
+  const std::vector<Rule>& rules() const;
+
+ private:
+  cel::LazyExpression gate_;
+  yaml::Node written_;
+  std::shared_ptr<RuleCompiler> compiler_;
+  mutable base::Once once_;
+  mutable std::vector<Rule> rules_;
+};
+
+using Rules = std::vector<std::unique_ptr<const Group>>;
 
 /// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `environment` is
 /// base_environment() of the platform; rules see one variable more, `today`. With `thorough` all
@@ -61,6 +88,8 @@ class Observer {
   Observer& operator=(const Observer&) = delete;
   virtual ~Observer() = default;
   virtual void saw(const Rule& rule, Verdict verdict) = 0;
+  /// A rule was broken although the gate of its file is closed. (With an observer all rules run.)
+  virtual void saw_behind_gate(const Rule& rule) = 0;
 };
 
 /// What rules are run on when it is no blueprint.

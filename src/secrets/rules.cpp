@@ -56,6 +56,35 @@ std::vector<std::string> words_of(std::string_view identifier) {
   return out;
 }
 
+// The characters of a class such as `A-Za-z0-9_-`.
+std::bitset<256> characters_of(std::string_view text) {
+  std::bitset<256> out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool range = i + 2 < text.size() && text[i + 1] == '-';
+    const auto first = static_cast<unsigned char>(text[i]);
+    const auto last = static_cast<unsigned char>(range ? text[i + 2] : text[i]);
+    for (unsigned c = first; c <= last; ++c) out.set(c);
+    if (range) i += 2;
+  }
+  return out;
+}
+
+// How `keyword` is written in an expression that does not take it otherwise; empty when it does, or
+// when that cannot be seen.
+std::string_view only_spelling(std::string_view keyword, std::string_view expression) {
+  if (expression.find("(?i") != std::string_view::npos) return {};
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  std::string_view spelling;
+  for (auto at = expression.begin();; ++at) {
+    at = std::search(at, expression.end(), keyword.begin(), keyword.end(), same);
+    if (at == expression.end()) return spelling;
+    const std::string_view found =
+        expression.substr(static_cast<std::size_t>(at - expression.begin()), keyword.size());
+    if (!spelling.empty() && found != spelling) return {};
+    spelling = found;
+  }
+}
+
 }  // namespace
 
 const re2::RE2& LazyExpression::get() const {
@@ -117,12 +146,17 @@ void Rules::add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink) 
     made->most_word =
         static_cast<std::size_t>(std::max<std::int64_t>(words.items()[1].as_integer(), 1));
   }
+  made->only = characters_of(row.get("only").as_string());
+  if (const std::string_view beside = row.get("beside").as_string(); !beside.empty()) {
+    made->beside = beside.front();
+  }
   made->random = row.get("random").as_boolean();
   made->sure = row.get("severity").as_string() != "warning";
   if (decodes.is_string()) made->decodes = std::make_unique<LazyExpression>(decodes.as_string());
   const auto index = static_cast<std::int32_t>(patterns_.size());
   for (const yaml::Node& keyword : row.get("keywords").items()) {
-    add_keyword(keyword.as_string(), index);
+    add_keyword(keyword.as_string(), index,
+                only_spelling(keyword.as_string(), row.get("pattern").as_string()));
   }
   if (made->least_word != 0) patterns_of_words_.push_back(made.get());
   patterns_.push_back(std::move(made));
@@ -142,7 +176,7 @@ void Rules::add_name(const yaml::Node& row) {
   names_.push_back(std::move(named));
 }
 
-void Rules::add_keyword(std::string_view text, std::int32_t pattern) {
+void Rules::add_keyword(std::string_view text, std::int32_t pattern, std::string_view exact) {
   if (text.size() < kLeastKeyword) return;
   std::uint32_t window = 0;
   for (std::size_t i = 0; i < kLeastKeyword; ++i) window = next_window(window, text[i]);
@@ -151,7 +185,7 @@ void Rules::add_keyword(std::string_view text, std::int32_t pattern) {
   });
   if (known) return;
   starts_.set(window);
-  slots_.push_back({window, {text, pattern}});
+  slots_.push_back({window, {text, pattern, exact}});
 }
 
 std::vector<Rules::Slot>::const_iterator Rules::first_of(std::uint32_t window) const {

@@ -47,6 +47,8 @@ struct Pattern {
   // No fixed text: tried where a word of such a length looks random. Otherwise 0.
   std::size_t least_word = 0;
   std::size_t most_word = 0;
+  std::bitset<256> only;  // characters that such a word has; none: any
+  char beside = '\0';     // what stands before or behind it; none: anything
 };
 
 /// What the name of a field says of its value.
@@ -83,8 +85,9 @@ class Rules {
 
   /// What a fixed text that was found leads to.
   struct Keyword {
-    std::string_view text;  // lower case
-    std::int32_t pattern;   // index; -1: the name of a field may be around it
+    std::string_view text;   // lower case
+    std::int32_t pattern;    // index; -1: the name of a field may be around it
+    std::string_view exact;  // the only way to write it that the pattern takes, or empty
   };
 
   /// Calls `found(keyword, offset)` for each fixed text of a rule in `text`, in any case.
@@ -112,7 +115,11 @@ class Rules {
                const Found& found) const {
     auto slot = first_of(window);
     for (; slot != slots_.end() && slot->window == window; ++slot) {
-      if (stands_at(slot->keyword.text, text, at)) found(slot->keyword, at);
+      const Keyword& keyword = slot->keyword;
+      if (keyword.exact.empty() ? stands_at(keyword.text, text, at)
+                                : text.substr(at).starts_with(keyword.exact)) {
+        found(keyword, at);
+      }
     }
   }
   std::vector<Slot>::const_iterator first_of(std::uint32_t window) const;
@@ -120,7 +127,7 @@ class Rules {
 
   void add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink);
   void add_name(const yaml::Node& row);
-  void add_keyword(std::string_view text, std::int32_t pattern);
+  void add_keyword(std::string_view text, std::int32_t pattern, std::string_view exact = {});
   bool compiles(const yaml::Node& expression, bool thorough, diag::Sink& sink) const;
 
   std::vector<std::unique_ptr<Pattern>> patterns_;

@@ -138,11 +138,12 @@ class TextSearch {
         patterns.insert(keyword.pattern);
         return;
       }
-      names_seen_ = true;
       if (at < named_until) return;
       const auto [begin, end] = identifier_at(text_, at);
       named_until = end;
-      add_assignment(begin, end);
+      const NamedSecret* named = rules_.named(text_.substr(begin, end - begin));
+      if (named != nullptr || !is_whole(begin, end)) names_seen_ = true;
+      if (named != nullptr) add_assignment(*named, begin, end);
     });
     for (const std::int32_t index : patterns) {
       match(*rules_.patterns()[static_cast<std::size_t>(index)]);
@@ -151,20 +152,31 @@ class TextSearch {
 
   // Patterns without a fixed text, each where a word has its length.
   void try_words(const std::vector<Range>& words) {
-    std::vector<std::size_t> sizes;
+    std::vector<Range> suspicious;
     for (const Range& word : words) {
       // What could be unwrapped is no key, whatever it holds.
       const bool wrapping = std::any_of(readable_.begin(), readable_.end(),
                                         [&](const Range& one) { return one.begin == word.begin; });
-      if (!wrapping && is_suspicious(slice(text_, word))) sizes.push_back(word.size());
+      if (!wrapping && is_suspicious(slice(text_, word))) suspicious.push_back(word);
     }
-    if (sizes.empty()) return;
     for (const Pattern* pattern : rules_.patterns_of_words()) {
-      const bool fits = std::any_of(sizes.begin(), sizes.end(), [&](std::size_t size) {
-        return size >= pattern->least_word && size <= pattern->most_word;
-      });
+      const bool fits = std::any_of(suspicious.begin(), suspicious.end(),
+                                    [&](const Range& word) { return this->fits(*pattern, word); });
       if (fits) match(*pattern);
     }
+  }
+
+  // To look at a word costs less than to compile an expression.
+  bool fits(const Pattern& pattern, Range word) const {
+    if (word.size() < pattern.least_word || word.size() > pattern.most_word) return false;
+    const auto is = [&](std::size_t at) {
+      return at < text_.size() && text_[at] == pattern.beside;
+    };
+    if (pattern.beside != '\0' && !is(word.begin - 1) && !is(word.end)) return false;
+    const std::string_view text = slice(text_, word);
+    return pattern.only.none() || std::all_of(text.begin(), text.end(), [&](char c) {
+             return pattern.only[static_cast<unsigned char>(c)];
+           });
   }
 
   void match(const Pattern& pattern) {
@@ -203,13 +215,18 @@ class TextSearch {
     return rules_.is_harmless(text_.substr(begin - before, before + word.size()));
   }
 
-  void add_assignment(std::size_t begin, std::size_t end) {
-    const NamedSecret* named = rules_.named(text_.substr(begin, end - begin));
-    if (named == nullptr) return;
+  // Whether it can be no part of a longer name, which may be written with other characters.
+  bool is_whole(std::size_t begin, std::size_t end) const {
+    constexpr std::string_view kEnds = " \t\r\n\"'";
+    const auto ends = [&](char c) { return kEnds.find(c) != std::string_view::npos; };
+    return (begin == 0 || ends(text_[begin - 1])) && (end == text_.size() || ends(text_[end]));
+  }
+
+  void add_assignment(const NamedSecret& named, std::size_t begin, std::size_t end) {
     const std::optional<Assignment> found = assigned(text_, begin, end);
     if (!found) return;
     const std::string_view value = text_.substr(found->begin, found->end - found->begin);
-    if (!is_secret_value(rules_, *named, value)) return;
+    if (!is_secret_value(rules_, named, value)) return;
     if (!found->quoted) {
       // Code calls and selects; prose goes on.
       if (value.find_first_of("([{$") != std::string_view::npos) return;
@@ -218,7 +235,7 @@ class TextSearch {
         return;
       }
     }
-    add({found->begin, found->end}, Sign::name, true, named->name, "");
+    add({found->begin, found->end}, Sign::name, true, named.name, "");
   }
 
   void add_urls() {

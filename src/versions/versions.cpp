@@ -136,7 +136,7 @@ class VersionSearch {
   void look_for_pin(Known& known) {
     const Axis& axis = *known.axis;
     if (!axis.field) return;
-    const cel::Outcome field = cel::evaluate(*axis.field.get().program, values_, arena_);
+    const cel::Outcome field = cel::attempt(*axis.field.get().program, values_, arena_);
     if (!field.ok() && field.error->kind != cel::EvalError::Kind::general) return;
     const std::optional<yaml::Node> pin = run(axis.pin ? axis.pin.get() : axis.field.get(), axis);
     if (!pin || !pin->is_string()) return;
@@ -378,7 +378,13 @@ std::shared_ptr<const derive::Chooser> compile(const catalog::Platform& platform
   std::vector<Axis> axes;
   for (const yaml::Node& written : platform.axes) axes.push_back(compiler.axis(written));
   std::vector<Between> between;
-  for (const rule::Rule& rule : *rules) {
+  std::vector<const rule::Rule*> candidates;
+  for (const auto& group : *rules) {
+    if (group->has_gate()) continue;  // none is behind one
+    for (const rule::Rule& rule : group->rules()) candidates.push_back(&rule);
+  }
+  for (const rule::Rule* candidate : candidates) {
+    const rule::Rule& rule = *candidate;
     if (rule.between.empty()) continue;
     Between made;
     made.rule = &rule;

@@ -89,25 +89,24 @@ Node Node::view(std::string_view text, Origin origin) {
   return node;
 }
 
+Node Node::later(Kind kind, std::size_t size, const Deferred& content, Origin origin) {
+  Node node;
+  node.kind_ = kind;
+  node.deferred_ = true;
+  node.payload_.deferred = &content;
+  node.size_ = static_cast<std::uint32_t>(size);
+  node.origin_ = origin;
+  return node;
+}
+
 double Node::as_real() const {
   if (is_integer()) return static_cast<double>(payload_.integer);
   return is_real() ? payload_.real : 0.0;
 }
 
-std::string_view Node::as_string() const {
-  return is_string() ? std::string_view(payload_.text, size_) : std::string_view();
-}
-
-std::span<const Node> Node::items() const {
-  return is_list() ? std::span<const Node>(payload_.items, size_) : std::span<const Node>();
-}
-
-std::span<const Entry> Node::entries() const {
-  return is_map() ? std::span<const Entry>(payload_.entries, size_) : std::span<const Entry>();
-}
-
 const Node* Node::find(const Node& key) const {
   if (!is_map()) return nullptr;
+  if (deferred_) return content().find(key);
   if (index_ != nullptr) {
     for (std::uint32_t slot = static_cast<std::uint32_t>(hash_key(key)) & index_->mask;;
          slot = (slot + 1) & index_->mask) {
@@ -124,6 +123,7 @@ const Node* Node::find(const Node& key) const {
 
 const Entry* Node::find_entry(std::string_view key) const {
   if (!is_map()) return nullptr;
+  if (deferred_) return content().find_entry(key);
   if (index_ == nullptr) {
     for (const Entry& entry : entries()) {
       if (entry.key.is_string() && entry.key.as_string() == key) return &entry;

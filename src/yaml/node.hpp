@@ -9,10 +9,14 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <mutex>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "base/once.hpp"
 #include "diag/sources.hpp"
 
 namespace gpuctl::yaml {
@@ -27,6 +31,7 @@ std::string_view kind_name(Kind kind);
 
 struct Entry;
 struct MapIndex;
+class Deferred;
 
 class Node {
  public:
@@ -39,6 +44,8 @@ class Node {
   static Node real(double value, Origin origin = kNoOrigin);
   /// Refers to `text`, which must outlive the node. Arena::string copies.
   static Node view(std::string_view text, Origin origin = kNoOrigin);
+  /// A list or map of `size` items or entries that `content` makes when somebody looks into it.
+  static Node later(Kind kind, std::size_t size, const Deferred& content, Origin origin);
 
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::null; }
@@ -55,10 +62,15 @@ class Node {
   bool as_boolean() const { return is_boolean() && payload_.boolean; }
   std::int64_t as_integer() const { return is_integer() ? payload_.integer : 0; }
   double as_real() const;
-  std::string_view as_string() const;
+  std::string_view as_string() const {
+    return is_string() ? std::string_view(payload_.text, size_) : std::string_view();
+  }
 
   /// Items of a list; empty for every other kind.
-  std::span<const Node> items() const;
+  std::span<const Node> items() const {
+    if (!is_list()) return {};
+    return {deferred_ ? content().payload_.items : payload_.items, size_};
+  }
   /// Entries of a map in written order; empty for every other kind.
   std::span<const Entry> entries() const;
   /// Items of a list, entries of a map, bytes of a string; 0 otherwise.
@@ -87,19 +99,50 @@ class Node {
     const char* text;
     const Node* items;
     const Entry* entries;
+    const Deferred* deferred;
   };
+  /// Of a deferred list or map: what was made of it.
+  const Node& content() const;
   Payload payload_ = {.integer = 0};
   std::uint32_t size_ = 0;
   Origin origin_ = kNoOrigin;
   // Only for maps over kIndexedSize entries: open-addressed hash index.
   const MapIndex* index_ = nullptr;
   Kind kind_ = Kind::null;
+  bool deferred_ = false;
 };
 
 struct Entry {
   Node key;
   Node value;
 };
+
+inline std::span<const Entry> Node::entries() const {
+  if (!is_map()) return {};
+  return {deferred_ ? content().payload_.entries : payload_.entries, size_};
+}
+
+/// A list or map that is made at most once, by whichever thread looks into it first. It lives in
+/// an arena like what it makes, so it must own nothing.
+class Deferred {
+ public:
+  /// Makes the list or map. May look into other deferred ones, not into itself.
+  using Make = Node (*)(const Deferred& self);
+  explicit Deferred(Make make) : make_(make) {}
+  const Node& made() const {
+    once_.call([this] { node_ = make_(*this); });
+    return node_;
+  }
+
+ private:
+  Make make_;
+  mutable base::Once once_;
+  mutable Node node_;
+};
+
+inline const Node& Node::content() const {
+  return payload_.deferred->made();
+}
 
 /// Deep equality. Integers and reals compare by value (1 == 1.0), maps regardless of order,
 /// NaN differs from itself. Origins do not count.
@@ -123,9 +166,26 @@ class Arena {
   Entry entry(std::string_view key, Node value, Origin key_origin = kNoOrigin);
   /// A deep copy of a tree that lives in another arena.
   Node clone(const Node& node);
+  /// An object that owns nothing, for as long as the arena lives.
+  template <typename T, typename... Arguments>
+  const T& make(Arguments&&... arguments) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    return *std::construct_at(static_cast<T*>(memory_.allocate(sizeof(T), alignof(T))),
+                              std::forward<Arguments>(arguments)...);
+  }
 
  private:
   std::pmr::monotonic_buffer_resource memory_;
+};
+
+/// An arena for what several threads defer and make.
+struct SharedArena {
+  Node map(std::span<const Entry> entries, Origin origin) {
+    const std::lock_guard<std::mutex> guard(mutex);
+    return arena.map(entries, origin);
+  }
+  std::mutex mutex;
+  Arena arena;  // guarded by it
 };
 
 /// A deep copy that stands nowhere: for values whose places would mislead, or are gone.
@@ -142,6 +202,7 @@ class MapBuilder {
   void remove(std::string_view key);
   const Node* find(std::string_view key) const;
   bool empty() const { return entries_.empty(); }
+  std::span<const Entry> entries() const { return entries_; }
   Node build(Arena& arena, Origin origin = kNoOrigin) const { return arena.map(entries_, origin); }
 
  private:

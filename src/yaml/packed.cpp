@@ -19,7 +19,10 @@ void pack_text(std::string& out, std::string_view text) {
 
 void pack(std::string& out, const Node& node) {
   out += static_cast<char>(node.kind());
-  pack_number(out, node.origin());
+  const Origin origin = node.origin();
+  char place[sizeof origin];
+  std::memcpy(place, &origin, sizeof origin);
+  out.append(place, sizeof origin);
   switch (node.kind()) {
     case Kind::null:
       break;
@@ -42,27 +45,26 @@ void pack(std::string& out, const Node& node) {
       pack_text(out, node.as_string());
       break;
     case Kind::list:
-      pack_number(out, node.size());
-      for (const Node& item : node.items()) pack(out, item);
-      break;
-    case Kind::map:
-      pack_number(out, node.size());
+    case Kind::map: {
+      std::string content;
+      for (const Node& item : node.items()) pack(content, item);
       for (const Entry& entry : node.entries()) {
-        pack(out, entry.key);
-        pack(out, entry.value);
+        pack(content, entry.key);
+        pack(content, entry.value);
       }
+      pack_number(out, node.size());
+      pack_text(out, content);
       break;
+    }
   }
 }
 
-std::uint64_t Unpacker::number() {
-  std::uint64_t value = 0;
-  unsigned shift = 0;
-  for (;;) {
+std::uint64_t Unpacker::long_number(std::uint8_t first) {
+  std::uint64_t value = first & 0x7FU;
+  for (unsigned shift = 7;; shift += 7) {
     const std::uint8_t next = byte();
     value |= static_cast<std::uint64_t>(next & 0x7FU) << shift;
     if (next < 0x80) return value;
-    shift += 7;
   }
 }
 
@@ -74,12 +76,8 @@ std::string_view Unpacker::text() {
   return text;
 }
 
-Node Unpacker::tree(Arena& arena) {
-  const auto kind = static_cast<Kind>(byte());
-  const auto origin = static_cast<Origin>(number());
+Node Unpacker::scalar(Kind kind, Origin origin) {
   switch (kind) {
-    case Kind::null:
-      return Node::null(origin);
     case Kind::boolean:
       return Node::boolean(byte() != 0, origin);
     case Kind::integer: {
@@ -95,28 +93,69 @@ Node Unpacker::tree(Arena& arena) {
     }
     case Kind::string:
       return Node::view(text(), origin);
-    case Kind::list: {
-      const std::size_t size = number();
-      const std::size_t first = items_.size();
-      for (std::size_t i = 0; i < size; ++i) items_.push_back(tree(arena));
-      const Node made = arena.list(std::span(items_).subspan(first), origin);
-      items_.resize(first);
-      return made;
-    }
-    case Kind::map: {
-      const std::size_t size = number();
-      const std::size_t first = entries_.size();
-      for (std::size_t i = 0; i < size; ++i) {
-        const Node key = tree(arena);
-        const Node value = tree(arena);
-        entries_.push_back({key, value});
-      }
-      const Node made = arena.map(std::span(entries_).subspan(first), origin);
-      entries_.resize(first);
-      return made;
-    }
+    default:
+      return Node::null(origin);
   }
-  return {};
+}
+
+// The content of a list or map, where it stands in packed bytes.
+struct Unpacker::Packed : Deferred {
+  Packed(Kind of, std::size_t items, std::string_view packed, SharedArena& arena)
+      : Deferred(unpack), kind(of), size(items), bytes(packed), home(arena) {}
+  Kind kind;
+  std::size_t size;
+  std::string_view bytes;
+  SharedArena& home;
+};
+
+Node Unpacker::unpack(const Deferred& self) {
+  const auto& packed = static_cast<const Packed&>(self);
+  const std::lock_guard<std::mutex> guard(packed.home.mutex);
+  return Unpacker(packed.bytes)
+      .content(packed.kind, packed.size, kNoOrigin, packed.home.arena, &packed.home);
+}
+
+Node Unpacker::part(Arena& arena, SharedArena* home) {
+  // Less is unpacked faster than it is put off.
+  constexpr std::size_t kPutOff = 96;
+  const auto kind = static_cast<Kind>(byte());
+  Origin origin = kNoOrigin;
+  assert(rest_.size() >= sizeof origin);
+  std::memcpy(&origin, rest_.data(), sizeof origin);
+  rest_.remove_prefix(sizeof origin);
+  if (kind < Kind::list) return scalar(kind, origin);
+  const std::size_t size = number();
+  const std::string_view bytes = text();
+  if (home != nullptr && bytes.size() >= kPutOff) {
+    return Node::later(kind, size, arena.make<Packed>(kind, size, bytes, *home), origin);
+  }
+  return Unpacker(bytes).content(kind, size, origin, arena, home);
+}
+
+Node Unpacker::content(Kind kind, std::size_t size, Origin origin, Arena& arena,
+                       SharedArena* home) {
+  if (kind == Kind::list) {
+    std::vector<Node> items;
+    items.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) items.push_back(part(arena, home));
+    return arena.list(items, origin);
+  }
+  std::vector<Entry> entries;
+  entries.reserve(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const Node key = part(arena, home);
+    entries.push_back({key, part(arena, home)});
+  }
+  return arena.map(entries, origin);
+}
+
+Node Unpacker::tree(Arena& arena) {
+  return part(arena, nullptr);
+}
+
+Node Unpacker::lazy_tree(SharedArena& home) {
+  const std::lock_guard<std::mutex> guard(home.mutex);
+  return part(home.arena, &home);
 }
 
 }  // namespace gpuctl::yaml

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "yaml/node.hpp"
 
@@ -33,17 +32,27 @@ class Unpacker {
     rest_.remove_prefix(1);
     return value;
   }
-  std::uint64_t number();
+  std::uint64_t number() {
+    const std::uint8_t first = byte();
+    return first < 0x80 ? first : long_number(first);
+  }
   /// Refers to the packed bytes.
   std::string_view text();
   /// A tree in `arena`; its strings refer to the packed bytes.
   Node tree(Arena& arena);
+  /// The same, but what is large is unpacked when somebody looks into it.
+  Node lazy_tree(SharedArena& arena);
 
  private:
+  struct Packed;
+  static Node unpack(const Deferred& self);
+  std::uint64_t long_number(std::uint8_t first);
+  Node scalar(Kind kind, Origin origin);
+  /// Items of a list or entries of a map; `home` when large parts are to be left for later.
+  Node content(Kind kind, std::size_t size, Origin origin, Arena& arena, SharedArena* home);
+  Node part(Arena& arena, SharedArena* home);
+
   std::string_view rest_;
-  // Of the lists and maps that are being read, innermost last.
-  std::vector<Node> items_;
-  std::vector<Entry> entries_;
 };
 
 }  // namespace gpuctl::yaml

@@ -12,13 +12,16 @@ The clusters are copies of one sample under other names. Three comparisons:
 
 Each command is timed as a whole process, in turns, so that a slow moment of the machine meets all
 of them. Figures are medians; where other work shares the machine, the ratio of processor times says
-more than that of wall times, though it gives no credit for a second thread. The peak of memory is
-never under that of this program, which starts the others. The slope is the cost of one more cluster, by least squares over all
-sizes. Ratios of one run on one machine, never a test.
+more than that of wall times, though it gives no credit for a second thread. measured.c starts each
+command, because memory of whoever does counts as that of the command. The slope is the cost of one
+more cluster, by least squares over all sizes. Ratios of one run on one machine, never a test.
+
+`--write-readme` puts the figures that README.md prints between its marks, with date and revision.
 """
 
 import argparse
 import collections
+import datetime
 import json
 import os
 import pathlib
@@ -28,7 +31,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.tools import HELM, KUBECTL, KUSTOMIZE, helm, kubectl, kustomize  # noqa: E402
@@ -39,6 +41,8 @@ SIZES = (1, 10, 100, 1000)
 MOST_RUNS = 20
 SECONDS_A_COMMAND = 6  # fewer runs for what takes long
 TMPFS = pathlib.Path("/dev/shm")
+README = ROOT / "README.md"
+MARKS = ("<!-- figures of tests/bench -->\n", "<!-- end of figures -->\n")
 HEAVY = 10  # helm and kustomize are run up to this many clusters: their cost is linear
 
 
@@ -141,27 +145,43 @@ def import_stream(tree, target):
         out.write(b"done\n")
 
 
+def build_measured(folder):
+    """The small program that starts and measures the others."""
+    program = folder / "measured"
+    source = pathlib.Path(__file__).with_name("measured.c")
+    subprocess.run([os.environ.get("CC", "cc"), "-O1", "-o", program, source], check=True)
+    return program
+
+
 class Timed:
     """A command, what must be done before each of its runs, and how long these took."""
 
+    measured = None  # the program that measures
+
     def __init__(self, command, env, before=None, shell=False):
-        self.command, self.env, self.before, self.shell = command, env, before, shell
+        self.command, self.env, self.before = command, env, before
+        self.words = ["sh", "-c", command] if shell else [str(word) for word in command]
         self.seconds, self.processor, self.megabytes = [], [], 0
 
     def run(self):
         if self.before:
             self.before()
-        words = self.command if self.shell else [str(word) for word in self.command]
-        start = time.perf_counter()
-        process = subprocess.Popen(words, env=self.env, shell=self.shell, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        self.seconds.append(time.perf_counter() - start)
-        self.processor.append(usage.ru_utime + usage.ru_stime)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        self.megabytes = max(self.megabytes, usage.ru_maxrss / 1024)
-        if process.returncode != 0:
-            sys.exit(f"failed with {process.returncode}: {str(self.command)[:300]}")
+        figures = self.measured.with_name("figures")
+        subprocess.run([self.measured, figures, *self.words], env=self.env, check=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+        seconds, processor, kilobytes, status = figures.read_text().split()
+        if status != "0":
+            sys.exit(f"failed with {status}: {str(self.command)[:300]}")
+        self.seconds.append(float(seconds))
+        self.processor.append(float(processor))
+        self.megabytes = max(self.megabytes, int(kilobytes) / 1024)
+
+    def wall(self):
+        return statistics.median(self.seconds)
+
+    def busy(self):
+        return statistics.median(self.processor)
 
 
 def take_turns(commands):
@@ -250,7 +270,7 @@ PEERS = {"render": "cp -r", "render -j 1": "cp -r", "apply": "git fast-import",
 
 def print_table(sizes, results):
     names = list(dict.fromkeys(name for size in sizes for name in results[size]))
-    print("| Command | " + " | ".join(f"{size} (peak MB)" for size in sizes) +
+    print("| Command | " + " | ".join(f"{size}: wall, processor, peak" for size in sizes) +
           " | Slope a cluster | To its peer |")
     print("|---" * (len(sizes) + 3) + "|")
     for name in names:
@@ -260,23 +280,79 @@ def print_table(sizes, results):
             if timed is None:
                 row.append("")
                 continue
-            median = statistics.median(timed.seconds)
-            points.append((size, median))
-            row.append(f"{median * 1000:.1f} ms ({timed.megabytes:.0f})")
+            points.append((size, timed.wall()))
+            row.append(f"{timed.wall() * 1000:.1f} ms, {timed.busy() * 1000:.1f} ms, "
+                       f"{timed.megabytes:.1f} MB")
         steep = slope(points)
         peer = PEERS.get(name)
         ratio = ""
         if peer:
             last = sizes[-1]
             ours, theirs = results[last][name], results[last][peer]
-            ratio = (f"{statistics.median(ours.seconds) / statistics.median(theirs.seconds):.2f} x "
-                     f"{peer} at {last}, processor time "
-                     f"{statistics.median(ours.processor) / statistics.median(theirs.processor):.2f} x")
-        elif name.split()[0] in ("helm", "kubectl", "kustomize"):
-            ratio = (f"{statistics.median(results[1][name].seconds) / statistics.median(results[1]['render'].seconds):.1f}"
-                     " x render at 1")
+            ratio = (f"{ours.wall() / theirs.wall():.2f} x {peer} at {last}, processor time "
+                     f"{ours.busy() / theirs.busy():.2f} x")
+        elif name.split()[0] in ("helm", "kubectl", "kustomize") and 1 in results:
+            ratio = f"{results[1][name].wall() / results[1]['render'].wall():.1f} x render at 1"
         print(f"| {name} | " + " | ".join(row) +
               f" | {'' if steep is None else f'{steep:.2f} ms'} | {ratio} |")
+
+
+def duration(seconds):
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1000:.{1 if seconds < 0.1 else 0}f} ms"
+
+
+def revision():
+    """The commit that was measured, and whether there is more in the work tree."""
+    def git(*words):
+        return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True,
+                              text=True).stdout.strip()
+    return git("rev-parse", "--short", "HEAD") + (
+        " with changes" if git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def readme_block(sizes, results, files):
+    """The figures as README.md has them."""
+    one, most = results[1], sizes[-1]
+    all_of_them = results[most]
+    ours = one["render"].wall()
+    others = [(name, timed) for name, timed in one.items()
+              if name.split()[0] in ("helm", "kubectl", "kustomize")]
+    today = datetime.datetime.now(datetime.timezone.utc).date()
+    lines = [
+        f"Whole processes, medians of one run of `tests/bench/run.sh` on {today} at revision "
+        f"{revision()}, {os.cpu_count()} cores and tmpfs. A cluster is {files} files here; helm and "
+        "kustomize are given what makes the same documents, which is checked first.\n",
+        "\n| | gpuctl | beside it | |\n|---|---|---|---|\n",
+        f"| one cluster | {duration(ours)} | " +
+        ", ".join(f"{name}: {duration(timed.wall())}" for name, timed in others) + " | " +
+        ", ".join(f"{timed.wall() / ours:.1f}" for _, timed in others) + " times as fast |\n"]
+
+    def row(what, name, peer, peer_name):
+        mine, theirs = all_of_them[name], all_of_them.get(peer)
+        line = f"| {what} | {duration(mine.wall())} | "
+        if theirs:
+            line += (f"{peer_name}: {duration(theirs.wall())} | {mine.wall() / theirs.wall():.1f} x, "
+                     f"in processor time {mine.busy() / theirs.busy():.1f} x |\n")
+        else:
+            line += "| |\n"
+        lines.append(line)
+
+    row(f"{most:,} clusters into a new directory", "render", "cp -r", "`cp -r` of the tree")
+    row(f"{most:,} clusters into a bare repository", "apply", "git fast-import",
+        "`git fast-import` of the content")
+    row("the same again, nothing new", "apply, nothing new", "git status",
+        "`git status` on a checkout")
+    row("the same again, `--full`", "apply --full", None, None)
+    peak = max(all_of_them[name].megabytes for name in PEERS)
+    lines.append(f"\nPeak memory: {one['render'].megabytes:.0f} MB for one cluster, {peak:.0f} MB for "
+                 f"{most:,}.\n")
+    return "".join(lines)
+
+
+def write_readme(block):
+    text = README.read_text()
+    begin, end = text.index(MARKS[0]) + len(MARKS[0]), text.index(MARKS[1])
+    README.write_text(text[:begin] + block + text[end:])
 
 
 def main():
@@ -284,6 +360,8 @@ def main():
     parser.add_argument("gpuctl", nargs="?", default=str(ROOT / "build/release/gpuctl"))
     parser.add_argument("--sample", default=SAMPLE, help="name of a file in blueprints/")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="such as 1,100,10000")
+    parser.add_argument("--write-readme", action="store_true",
+                        help="put the figures into README.md (sizes from 1 on)")
     options = parser.parse_args()
     gpuctl = pathlib.Path(options.gpuctl).resolve()
     sample = next(path for path in samples() if path.stem == options.sample)
@@ -293,6 +371,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="bench-", dir=tmpfs) as temporary:
         scratch = pathlib.Path(temporary)
         env = environment(scratch)
+        Timed.measured = build_measured(scratch)
         for size in sizes:
             folder = scratch / str(size)
             commands, files, objects = prepare(gpuctl, sample, size, folder, env)
@@ -305,6 +384,8 @@ def main():
           f"itself, on {'tmpfs' if tmpfs else 'disk: no tmpfs is writable'}, {os.cpu_count()} cores; "
           f"helm and kustomize give the same documents as gpuctl\n")
     print_table(sizes, results)
+    if options.write_readme:
+        write_readme(readme_block(sizes, results, files))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 //   documents FILE RELEASE   documents that others wrote; RELEASE may be `-`: the newest
 //   token FILE DATE          a licence token on that day
 // Prints one line a rule: file:line, code, kept, broken, left out, and `never` when its check
-// cannot be true by itself. rules_seen.py judges them.
+// cannot be true by itself. rules_seen.py judges them. Fails when a rule is broken while the gate
+// of its file is closed.
 #include <array>
 #include <cstdio>
 #include <iostream>
@@ -42,9 +43,17 @@ class Measure : public rule::Observer {
     ++at(rule.written).verdicts.at(static_cast<std::size_t>(verdict));
   }
 
+  void saw_behind_gate(const rule::Rule& rule) override {
+    std::fprintf(stderr, "%s is broken behind a closed gate\n", rule.code.c_str());
+    contradicted_ = true;
+  }
+  bool contradicted() const { return contradicted_; }
+
   /// Rules that nothing touches are listed, too.
   void add(const pipeline::Compiled& compiled) {
-    for (const yaml::Node& rule : compiled.platform->rules) at(rule);
+    for (const catalog::RuleFile& file : compiled.platform->rules) {
+      for (const yaml::Node& rule : file.rules.items()) at(rule);
+    }
     for (const catalog::DocumentKind& kind : compiled.platform->documents) {
       for (const yaml::Node& rule : kind.rules) at(rule);
     }
@@ -177,6 +186,7 @@ class Measure : public rule::Observer {
 
   pipeline::Knowledge& knowledge_;
   std::map<std::string, Counts> rules_;
+  bool contradicted_ = false;
 };
 
 int measure() {
@@ -206,7 +216,7 @@ int measure() {
     }
   }
   counts.print();
-  return 0;
+  return counts.contradicted() ? 1 : 0;
 }
 
 }  // namespace

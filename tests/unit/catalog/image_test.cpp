@@ -34,7 +34,7 @@ TEST(Image, HoldsTextsSpansAndTrees) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     EXPECT_EQ(image->files()[i].name, texts[i].first);
     EXPECT_EQ(image->files()[i].text, texts[i].second);
-    yaml::Arena other;
+    yaml::SharedArena other;
     const yaml::Node tree = image->tree(i, other);
     EXPECT_TRUE(yaml::equal(tree, files[i].tree)) << yaml::emit(tree);
     for (const yaml::Entry& entry : tree.entries()) {

@@ -26,19 +26,21 @@ class Notes : public Observer {
                          : verdict == Verdict::broken ? " broken, "
                                                       : " left out, ");
   }
+  void saw_behind_gate(const Rule& rule) override { text += rule.code + " behind the gate, "; }
   std::string text;
 };
 
+// `gate` is a line of its own, or empty. Thorough: as the build and overlays do.
 Made run(const std::string& rules, const std::string& spec, const std::string& facts = "{}",
-         Observer* observer = nullptr) {
+         Observer* observer = nullptr, const std::string& gate = {}, bool thorough = true) {
   Files files = lab();
   files["providers/lab/derive.yaml"] = wrap("Derivation",
                                             "  rows:\n    - {set: pools, value: spec.pools}\n"
                                             "    - {set: \"pools[].cores\", value: \"index\"}\n");
-  files["providers/lab/rules.yaml"] = wrap("Rules", "  rules:\n" + rules);
+  files["providers/lab/rules.yaml"] = wrap("Rules", gate + "  rules:\n" + rules);
   Lab lab(files);
   if (lab.platform != nullptr) {
-    const auto compiled = compile(*lab.platform, derive::base_environment(*lab.platform), true,
+    const auto compiled = compile(*lab.platform, derive::base_environment(*lab.platform), thorough,
                                   lab.library->sources(), lab.sink);
     const auto derivation = derive::compile(*lab.platform, derive::base_environment(*lab.platform),
                                             true, lab.library->sources(), lab.sink);
@@ -102,6 +104,39 @@ TEST(Rule, TellsTheObserverOfEveryVerdict) {
                         "{}", &notes);
   EXPECT_EQ(notes.text, "GPU2001 kept, GPU2001 left out, GPU2001 broken, GPU2002 left out, ");
   EXPECT_EQ(made.codes, "GPU2001") << made.report;
+}
+
+constexpr const char* kHugePool = R"(    - code: GPU2001
+      severity: error
+      forEach: {pool: cluster.pools}
+      check: pool.type != "huge"
+      at: pool.type
+      message: huge
+)";
+
+TEST(Rule, BehindAClosedGateSaysNothing) {
+  for (const bool thorough : {true, false}) {
+    const auto codes = [&](const std::string& gate) {
+      return run(kHugePool, kSpec, "{}", nullptr, gate, thorough).codes;
+    };
+    EXPECT_EQ(codes("  gate: size(spec.pools) == 2\n"), "GPU2001");
+    EXPECT_EQ(codes("  gate: size(spec.pools) == 3\n"), "");
+    // What cannot be said is no reason to say nothing.
+    EXPECT_EQ(codes("  gate: facts.infraID == 'x'\n"), "GPU2001");
+  }
+}
+
+TEST(Rule, BehindAClosedGateIsShownToAnObserver) {
+  Notes notes;
+  const Made made = run(kHugePool, kSpec, "{}", &notes, "  gate: size(spec.pools) == 3\n");
+  EXPECT_EQ(notes.text, "GPU2001 kept, GPU2001 broken, GPU2001 behind the gate, ");
+  EXPECT_EQ(made.codes, "") << made.report;
+}
+
+TEST(Rule, AGateMustBeACondition) {
+  EXPECT_EQ(run(kHugePool, kSpec, "{}", nullptr, "  gate: size(spec.pools)\n").codes, "GPU0408");
+  EXPECT_EQ(run(kHugePool, kSpec, "{}", nullptr, "  gate: size(spec.pool) == 1\n").codes,
+            "GPU0302");
 }
 
 TEST(Rule, FallsBackToTheItemWhenTheValueWasComputed) {

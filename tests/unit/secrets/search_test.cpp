@@ -63,8 +63,51 @@ class SearchTest : public testing::Test {
   diag::Sources sources_;
   yaml::Arena arena_;
   diag::Sink sink_;
+  std::vector<yaml::Node> specs_;  // of rules that a test makes
   std::shared_ptr<const Rules> rules_;
 };
+
+TEST_F(SearchTest, TriesPatternsOfWordsWhereTheWordCanFit) {
+  const auto rules = [&](const std::string& row) {
+    specs_ = {read("patterns:\n  - {name: a token, words: [16, 16], " + row + "}\n")};
+    return std::make_unique<const Rules>(specs_, true, sink_);
+  };
+  const auto hits = [&](const Rules& made, const std::string& text) {
+    Budget budget;
+    return Search(made, budget).text(text).size();
+  };
+  const std::string token = "ab12cd.q1w2e3r4t5z6u7i8";
+  const auto fitting = rules(R"(only: a-z0-9, beside: ".", pattern: '[a-z0-9]{6}\.[a-z0-9]{16}')");
+  EXPECT_EQ(hits(*fitting, "join " + token), 1U);
+  EXPECT_EQ(hits(*fitting, token + " to join"), 1U);
+  const auto not_beside = rules(R"(beside: ":", pattern: '[a-z0-9]{6}\.[a-z0-9]{16}')");
+  EXPECT_EQ(hits(*not_beside, "join " + token), 0U);
+  const auto other_letters = rules(R"(only: A-Z0-9, pattern: '[a-z0-9]{6}\.[a-z0-9]{16}')");
+  EXPECT_EQ(hits(*other_letters, "join " + token), 0U);
+  EXPECT_TRUE(sink_.empty());
+}
+
+TEST_F(SearchTest, TakesKeywordsAsTheirPatternDoes) {
+  const auto seen = [&](const std::string& pattern, const std::string& text) {
+    specs_ = {
+        read("patterns:\n  - {name: a token, keywords: [acme-], pattern: '" + pattern + "'}\n")};
+    const Rules made(specs_, true, sink_);
+    std::size_t count = 0;
+    made.for_each_keyword(text, [&](const Rules::Keyword&, std::size_t) { ++count; });
+    return count;
+  };
+  EXPECT_EQ(seen("ACME-[0-9]{9}", "an acme-tool and ACME-123456789"), 1U);
+  EXPECT_EQ(seen("(?i)ACME-[0-9]{9}", "an acme-tool and ACME-123456789"), 2U);
+  EXPECT_EQ(seen("ACME-[0-9]{9}|acme-[a-f]{9}", "an acme-tool and ACME-123456789"), 2U);
+  EXPECT_EQ(seen("AC[M]E-[0-9]{9}", "an acme-tool and ACME-123456789"), 2U);
+}
+
+TEST_F(SearchTest, LooksIntoTextsThatCanHoldNames) {
+  // A name behind an escape, and one that only parsing puts together.
+  EXPECT_EQ(found("a: |\n  {\"dbPassword\": \"hunter2x9\"}\n"), "a");
+  EXPECT_EQ(found("a: |\n  {\"pattern\": \"hunter2x9\", \"path\": \"q8w7e6r5\"}\n"), "");
+  EXPECT_EQ(found("a: |\n  {\"api:key\": \"q8w7e6r5t4z3u2i1o0p9\"}\n"), "a");
+}
 
 TEST_F(SearchTest, KnowsCredentialsByTheirForm) {
   ASSERT_EQ(text("use " + kToken + " here").size(), 1U);

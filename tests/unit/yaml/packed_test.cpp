@@ -1,0 +1,113 @@
+#include "yaml/packed.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "yaml/emit.hpp"
+
+namespace gpuctl::yaml {
+namespace {
+
+// A table as the knowledge has them: rows with a list and a map each.
+Node table(Arena& arena, int rows) {
+  std::vector<Node> list;
+  for (int i = 0; i < rows; ++i) {
+    const auto origin = static_cast<Origin>(10 * i + 1);
+    const Node sizes[] = {Node::integer(i, origin + 1), Node::integer(-i, origin + 2)};
+    const Entry inner[] = {arena.entry("real", Node::real(i / 4.0, origin + 3)),
+                           arena.entry("none", Node::null(origin + 4)),
+                           arena.entry("yes", Node::boolean(i % 2 == 0, origin + 5))};
+    const Entry row[] = {
+        arena.entry("name", arena.string("row number " + std::to_string(i), origin), origin + 6),
+        arena.entry("sizes", arena.list(sizes, origin + 7)),
+        arena.entry("more", arena.map(inner, origin + 8)),
+        arena.entry("empty", arena.map(std::span<const Entry>())),
+        arena.entry("least", Node::integer(std::numeric_limits<std::int64_t>::min()))};
+    list.push_back(arena.map(row, origin + 9));
+  }
+  const Entry root[] = {arena.entry("kind", arena.string("Table")),
+                        arena.entry("rows", arena.list(list, 7), 8)};
+  return arena.map(root, 9);
+}
+
+// As JSON, and all origins in the order of a walk.
+std::string described(const Node& node) {
+  std::string out = std::to_string(node.origin()) + " ";
+  for (const Node& item : node.items()) out += described(item);
+  for (const Entry& entry : node.entries()) out += described(entry.key) + described(entry.value);
+  return out;
+}
+
+TEST(Packed, TreesComeBackAsTheyWere) {
+  Arena arena;
+  const Node tree = table(arena, 40);
+  std::string bytes;
+  pack(bytes, tree);
+  Arena other;
+  Unpacker unpacker(bytes);
+  const Node again = unpacker.tree(other);
+  EXPECT_TRUE(unpacker.at_end());
+  EXPECT_EQ(emit_json(again), emit_json(tree));
+  EXPECT_EQ(described(again), described(tree));
+}
+
+TEST(Packed, LazyTreesAreTheSameWhereverOneLooksFirst) {
+  Arena arena;
+  const Node tree = table(arena, 40);
+  std::string bytes;
+  pack(bytes, tree);
+  SharedArena home;
+  const Node lazy = Unpacker(bytes).lazy_tree(home);
+  EXPECT_EQ(lazy.size(), 2);
+  EXPECT_EQ(lazy.origin(), 9);
+  const Node rows = lazy.get("rows");
+  EXPECT_TRUE(rows.is_list());
+  EXPECT_EQ(rows.size(), 40);
+  EXPECT_EQ(rows.origin(), 7);
+  EXPECT_EQ(rows.items()[17].get({"more", "real"}).as_real(), 17 / 4.0);
+  EXPECT_EQ(rows.items()[17].find("name"), lazy.get("rows").items()[17].find("name"));
+  EXPECT_EQ(lazy.with_origin(3).get("rows").items()[3].get("name").as_string(), "row number 3");
+  EXPECT_TRUE(equal(lazy, tree));
+  EXPECT_TRUE(equal(tree, lazy));
+  EXPECT_EQ(described(lazy), described(tree));
+  Arena other;
+  EXPECT_EQ(emit_json(other.clone(lazy)), emit_json(tree));
+}
+
+TEST(Packed, SeveralThreadsMayLookIntoOneLazyTree) {
+  Arena arena;
+  const Node tree = table(arena, 300);
+  std::string bytes;
+  pack(bytes, tree);
+  for (int round = 0; round < 20; ++round) {
+    SharedArena home;
+    const Node lazy = Unpacker(bytes).lazy_tree(home);
+    std::vector<std::string> found(4);
+    {
+      std::vector<std::jthread> threads;
+      for (std::string& one : found) {
+        threads.emplace_back([&one, lazy] { one = described(lazy); });
+      }
+    }
+    for (const std::string& one : found) EXPECT_EQ(one, described(tree));
+  }
+}
+
+TEST(Packed, NumbersOfAnySizeComeBack) {
+  std::string bytes;
+  const std::vector<std::uint64_t> numbers = {
+      0, 1, 127, 128, 16383, 16384, 1ULL << 40U, std::numeric_limits<std::uint64_t>::max()};
+  for (const std::uint64_t number : numbers) pack_number(bytes, number);
+  pack_text(bytes, "text");
+  Unpacker unpacker(bytes);
+  for (const std::uint64_t number : numbers) EXPECT_EQ(unpacker.number(), number);
+  EXPECT_EQ(unpacker.text(), "text");
+  EXPECT_TRUE(unpacker.at_end());
+}
+
+}  // namespace
+}  // namespace gpuctl::yaml
