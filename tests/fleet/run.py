@@ -191,7 +191,6 @@ def check_compiled(gpuctl, scratch, tally):
     """Any overlay makes gpuctl compile from the text, here one that changes nothing."""
     folder = scratch / "text"
     (folder / "templates").mkdir(parents=True)
-    shutil.copy(ROOT / "templates/openshift/namespace.yaml", folder / "templates/namespace.yaml")
     shutil.copytree(ROOT / "templates/openshift", folder / "templates/openshift")
     env = environment(folder)
     for sample in samples():

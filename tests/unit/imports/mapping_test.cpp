@@ -50,7 +50,7 @@ TEST(Mapping, MakesBlueprintAndFacts) {
     - {set: metadata.name, value: 'found.boxes[0].name'}
     - {set: spec.pools, value: 'found.boxes.map(box, {"name": box.name})'}
     - {set: 'spec.pools[].type', value: 'found.boxes[index].type'}
-    - {set: spec.release, value: release}
+    - {set: spec.stage, value: release}
     - {set: facts.infraID, value: 'found.boxes[0].id'}
 )",
                                 "[{kind: Box, name: a, type: big, id: x}, {kind: Bag}, "
@@ -58,7 +58,7 @@ TEST(Mapping, MakesBlueprintAndFacts) {
   EXPECT_EQ(made.blueprint,
             R"({"apiVersion":"gpuctl.dev/v1alpha1","kind":"Blueprint","metadata":{"name":"a"},)"
             R"("spec":{"platform":"lab","pools":[{"name":"a","type":"big"},{"name":"b"}],)"
-            R"("release":"1.2"}})")
+            R"("stage":"1.2"}})")
       << made.report;
   EXPECT_EQ(made.facts, R"({"infraID":"x"})");
   EXPECT_EQ(made.assumed, "");
@@ -83,6 +83,8 @@ TEST(Mapping, RefusesFaultyRows) {
     return lab.codes();
   };
   EXPECT_EQ(codes("  rows:\n    - {set: 'a[]', value: '1'}\n"), "GPU0406");
+  EXPECT_EQ(codes("  rows:\n    - {set: spec.colour, value: '1'}\n"), "GPU0407");
+  EXPECT_EQ(codes("  rows:\n    - {set: facts.colour, value: '1'}\n"), "GPU0407");
   EXPECT_EQ(codes("  rows:\n    - {set: a, value: nobody}\n"), "GPU0302");
   EXPECT_EQ(codes("  rows:\n    - {set: a, value: item}\n"), "GPU0302");
   EXPECT_EQ(codes("  ignore:\n    - {when: 'true', path: 'a[', because: b}\n"), "GPU0406");
