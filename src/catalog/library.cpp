@@ -27,7 +27,7 @@ Library::Library(const Image* image, std::vector<Overlay> overlays, diag::Sink& 
   sources_ = std::make_unique<diag::Sources>(root_.get());
   for (Overlay& overlay : overlays) {
     if (!overlay.path.ends_with(".yaml")) {  // a page: only its name counts
-      files_[overlay.path].loaded = true;
+      overlays_.try_emplace(overlay.path);
       continue;
     }
     const std::string digest = base::sha256_hex(overlay.text);
