@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "catalog/documents.hpp"
 #include "catalog/image.hpp"
 #include "catalog/library.hpp"
 #include "catalog/platform.hpp"
@@ -20,6 +21,7 @@
 #include "rule/rule.hpp"
 #include "secrets/rules.hpp"
 #include "versions/versions.hpp"
+#include "yaml/packed.hpp"
 #include "yaml/read.hpp"
 
 namespace {
@@ -57,9 +59,25 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
   return files;
 }
 
+// What a run would put together from several files, as Library::prepared() gives it back.
+void prepare(const catalog::Platform& platform, catalog::Library& library,
+             catalog::Programs& programs, diag::Sink& sink) {
+  yaml::Arena arena;
+  for (const char* file : {"schema.yaml", "derived.yaml", "facts.yaml"}) {
+    yaml::pack(programs[platform.name + "#" + file],
+               catalog::merged_schema(library, platform.builds, file, sink));
+  }
+  std::vector<catalog::DocumentKind> kinds = platform.documents;
+  for (catalog::DocumentKind& kind : kinds) {
+    kind.fragments = {document::definition_of(kind, arena, sink)};
+  }
+  yaml::pack(programs[platform.name + "#documents"], catalog::prepared_documents(kinds, arena));
+}
+
 // Everything a run would load, checked as strictly as an overlay is. Keeps what is compiled on the
-// way.
-int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs) {
+// way, and all trees, one after the other.
+int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs,
+          std::string& trees) {
   std::vector<catalog::Overlay> knowledge;
   for (const catalog::Overlay& file : files) {
     if (file.path.ends_with(".yaml")) knowledge.push_back(file);
@@ -86,6 +104,10 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     };
     document::Kinds::compile(platform, store_of, kThorough, library.sources(), sink);
     for (const auto& [kind, compiled] : stores) programs[name + "/" + kind] = compiled->packed();
+    prepare(*platform, library, programs, sink);
+  }
+  for (const catalog::Overlay& file : files) {
+    if (const yaml::Node* tree = library.file(file.path)) yaml::pack(trees, *tree);
   }
   const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library, sink);
   const secrets::Rules compiled(secret_rules, true, sink);
@@ -95,21 +117,29 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
 int pack(const std::filesystem::path& root, const std::filesystem::path& output) {
   const std::vector<catalog::Overlay> files = collect(root);
   catalog::Programs programs;
-  if (const int failed = check(files, programs); failed != 0) return failed;
+  std::string checked_trees;
+  if (const int failed = check(files, programs, checked_trees); failed != 0) return failed;
   diag::Sources sources;
   diag::Sink sink;
   yaml::Arena arena;
   std::vector<catalog::ImageFile> packed;
+  std::string trees;
   for (const catalog::Overlay& file : files) {
     const diag::FileId id = sources.add_file(file.path, file.text);
     yaml::Node tree;
     if (file.path.ends_with(".yaml")) {
       const auto read = yaml::read(id, sources, arena, sink);
       if (read) tree = *read;
+      yaml::pack(trees, tree);
     }
     packed.push_back({file.path, file.text, tree});
   }
   if (sink.has_errors()) return fail(sink, sources);
+  // What was prepared has the places of the trees that were checked.
+  if (trees != checked_trees) {
+    std::fprintf(stderr, "gpuctl_pack: the trees were read with other places before\n");
+    return 1;
+  }
   std::ofstream out(output, std::ios::binary);
   out << catalog::write_image(packed, sources, programs);
   out.close();
