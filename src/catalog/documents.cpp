@@ -187,6 +187,49 @@ std::vector<DocumentKind> load_documents(Library& library, const std::vector<std
   return DocumentLoader(library, sink).load(folders);
 }
 
+yaml::Node prepared_documents(const std::vector<DocumentKind>& kinds, yaml::Arena& arena) {
+  std::vector<yaml::Node> all;
+  for (const DocumentKind& kind : kinds) {
+    yaml::MapBuilder out;
+    out.set(arena, "name", arena.string(kind.name));
+    out.set(arena, "extends", arena.string(kind.extends));
+    out.set(arena, "depth", yaml::Node::integer(static_cast<std::int64_t>(kind.depth)));
+    out.set(arena, "matches", arena.list(kind.matches));
+    out.set(arena, "definition", kind.fragments.front());
+    out.set(arena, "conversions", arena.list(kind.conversions));
+    out.set(arena, "rules", arena.list(kind.rules));
+    out.set(arena, "availability", arena.list(kind.availability));
+    out.set(arena, "published", kind.published);
+    all.push_back(out.build(arena));
+  }
+  return arena.list(all);
+}
+
+std::vector<DocumentKind> documents_of(Library& library, const std::string& platform,
+                                       const std::vector<std::string>& folders, diag::Sink& sink) {
+  const std::optional<yaml::Node> ready = library.prepared(platform + "#documents");
+  if (!ready) return load_documents(library, folders, sink);
+  const auto list = [](const yaml::Node& node) {
+    return std::vector<yaml::Node>(node.items().begin(), node.items().end());
+  };
+  std::vector<DocumentKind> out;
+  out.reserve(ready->size());
+  for (const yaml::Node& written : ready->items()) {
+    DocumentKind& kind = out.emplace_back();
+    kind.name = written.get("name").as_string();
+    kind.extends = written.get("extends").as_string();
+    kind.depth = static_cast<std::size_t>(written.get("depth").as_integer());
+    kind.matches = list(written.get("matches"));
+    kind.fragments = {written.get("definition")};
+    kind.whole = true;
+    kind.conversions = list(written.get("conversions"));
+    kind.rules = list(written.get("rules"));
+    kind.availability = list(written.get("availability"));
+    kind.published = written.get("published");
+  }
+  return out;
+}
+
 Releases read_releases(const yaml::Node& written) {
   const auto text = [&](const char* key) { return std::string(written.get(key).as_string()); };
   Releases out;

@@ -14,6 +14,15 @@ namespace gpuctl::catalog {
 std::vector<DocumentKind> load_documents(Library& library, const std::vector<std::string>& folders,
                                          diag::Sink& sink);
 
+/// The kinds of a platform, which builds on these folders: as the build has put them together, or
+/// loaded.
+std::vector<DocumentKind> documents_of(Library& library, const std::string& platform,
+                                       const std::vector<std::string>& folders, diag::Sink& sink);
+
+/// Kinds as one tree, from which documents_of() takes them in a run. Each has one fragment: its
+/// whole definition.
+yaml::Node prepared_documents(const std::vector<DocumentKind>& kinds, yaml::Arena& arena);
+
 /// `releases` of a provider.yaml.
 Releases read_releases(const yaml::Node& written);
 

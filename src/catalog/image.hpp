@@ -27,7 +27,8 @@ struct ImageFile {
   yaml::Node tree;  // origins as `sources` numbers them
 };
 
-/// By platform, what cel::Store::packed() gave of its expressions.
+/// By platform, what cel::Store::packed() gave of its expressions; and by other names, as
+/// Library::prepared() has them, packed trees.
 using Programs = std::map<std::string, std::string>;
 
 /// Serialises. `sources` holds exactly these files, in this order, as its only files.

@@ -5,6 +5,7 @@
 
 #include "base/digest.hpp"
 #include "catalog/codes.hpp"
+#include "yaml/packed.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::catalog {
@@ -119,6 +120,13 @@ std::shared_ptr<cel::Store> Library::programs(std::string_view platform) const {
   if (image_ == nullptr || has_overlays()) return nullptr;
   const std::string_view bytes = image_->programs(platform);
   return bytes.empty() ? nullptr : cel::Store::open(bytes);
+}
+
+std::optional<yaml::Node> Library::prepared(std::string_view name) {
+  if (image_ == nullptr || has_overlays()) return std::nullopt;
+  const std::string_view bytes = image_->programs(name);
+  if (bytes.empty()) return std::nullopt;
+  return yaml::Unpacker(bytes).lazy_tree(shared_arena_);
 }
 
 std::string Library::digest() const {

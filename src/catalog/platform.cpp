@@ -110,16 +110,16 @@ class PlatformLoader {
       }
       platform_->builds.emplace_back(folder.as_string());
     }
-    platform_->blueprint = merged_schema("schema.yaml");
-    platform_->derived = merged_schema("derived.yaml");
-    platform_->facts = merged_schema("facts.yaml");
+    platform_->blueprint = schema_of("schema.yaml");
+    platform_->derived = schema_of("derived.yaml");
+    platform_->facts = schema_of("facts.yaml");
     load_tables();
     platform_->derivations = collect("derive.yaml", "rows");
     load_rules();
     platform_->axes = collect("versions.yaml", "axes");
     load_kinds();
     load_templates();
-    platform_->documents = load_documents(library_, platform_->builds, sink_);
+    platform_->documents = documents_of(library_, name, platform_->builds, sink_);
     load_releases();
     // The build has checked what is built in.
     if (library_.has_overlays() && sink_.error_count() == errors_before) {
@@ -131,17 +131,11 @@ class PlatformLoader {
   }
 
  private:
-  schema::SchemaPtr merged_schema(const std::string& file) {
-    std::vector<yaml::Node> fragments;
-    for (const std::string& folder : platform_->builds) {
-      const yaml::Node spec = spec_of(library_, "providers/" + folder + "/" + file);
-      if (spec.is_map()) fragments.push_back(spec);
+  schema::SchemaPtr schema_of(const std::string& file) {
+    if (const std::optional<yaml::Node> ready = library_.prepared(platform_->name + "#" + file)) {
+      return schema::compile_checked(*ready, library_.sources());
     }
-    if (fragments.empty()) {
-      const yaml::Entry type = library_.arena().entry("type", yaml::Node::view("object"));
-      fragments.push_back(library_.arena().map({&type, 1}));
-    }
-    const yaml::Node merged = schema::merge_fragments(fragments, library_.arena(), sink_);
+    const yaml::Node merged = merged_schema(library_, platform_->builds, file, sink_);
     return library_.has_overlays() ? schema::compile(merged, library_.sources(), sink_)
                                    : schema::compile_checked(merged, library_.sources());
   }
@@ -330,6 +324,20 @@ const Table* Platform::table(std::string_view table_name) const {
     if (candidate.name == table_name) return &candidate;
   }
   return nullptr;
+}
+
+yaml::Node merged_schema(Library& library, const std::vector<std::string>& builds,
+                         const std::string& file, diag::Sink& sink) {
+  std::vector<yaml::Node> fragments;
+  for (const std::string& folder : builds) {
+    const yaml::Node spec = spec_of(library, "providers/" + folder + "/" + file);
+    if (spec.is_map()) fragments.push_back(spec);
+  }
+  if (fragments.empty()) {
+    const yaml::Entry type = library.arena().entry("type", yaml::Node::view("object"));
+    fragments.push_back(library.arena().map({&type, 1}));
+  }
+  return schema::merge_fragments(fragments, library.arena(), sink);
 }
 
 std::shared_ptr<const Platform> load_platform(Library& library, const std::string& name,

@@ -38,10 +38,11 @@ struct KindFacts {
 /// what is wrong with it (files below documents/).
 struct DocumentKind {
   std::string name;
-  std::string extends;                  // the kind it is a special case of, or empty
-  std::size_t depth = 0;                // number of kinds it extends, one after the other
-  std::vector<yaml::Node> matches;      // alternatives, the surest first
-  std::vector<yaml::Node> fragments;    // of its schema, those of the kinds it extends first
+  std::string extends;                // the kind it is a special case of, or empty
+  std::size_t depth = 0;              // number of kinds it extends, one after the other
+  std::vector<yaml::Node> matches;    // alternatives, the surest first
+  std::vector<yaml::Node> fragments;  // of its schema, those of the kinds it extends first
+  bool whole = false;  // the build has put the definition together: it is the only fragment
   std::vector<yaml::Node> conversions;  // rows {set, value, when}, likewise
   std::vector<yaml::Node> rules;        // of its own
   /// `spec` of each DocumentReleases on it: which releases have a field, and what opens it.
@@ -94,6 +95,10 @@ struct Platform {
   const KindFacts* kind(std::string_view api_version, std::string_view kind_name) const;
   const Table* table(std::string_view table_name) const;
 };
+
+/// The merged fragments of a schema of a platform: "schema.yaml", "derived.yaml" or "facts.yaml".
+yaml::Node merged_schema(Library& library, const std::vector<std::string>& builds,
+                         const std::string& file, diag::Sink& sink);
 
 /// Loads a platform by name. Unknown: GPU0403 at `asked_at`, with did-you-mean. Faulty knowledge:
 /// GPU0401, GPU0402, GPU0404 and schema codes.

@@ -58,6 +58,11 @@ cel::Type objects_type() {
 
 }  // namespace
 
+Node definition_of(const catalog::DocumentKind& kind, yaml::Arena& arena, diag::Sink& sink) {
+  if (kind.whole) return kind.fragments.front();
+  return without_default_origins(schema::merge_fragments(kind.fragments, arena, sink), arena);
+}
+
 Node objects_of(const std::vector<Placed>& documents, yaml::Arena& arena) {
   std::vector<Node> objects;
   for (const auto& [document, layer] : documents) {
@@ -102,8 +107,7 @@ std::shared_ptr<const Kinds> Kinds::compile(std::shared_ptr<const catalog::Platf
 
 void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
   const std::lock_guard<std::mutex> guard(one_at_a_time_);
-  kind.definition = without_default_origins(
-      schema::merge_fragments(kind.described->fragments, arena_, sink), arena_);
+  kind.definition = definition_of(*kind.described, arena_, sink);
   kind.schema = thorough ? schema::compile(kind.definition, *sources_, sink)
                          : schema::compile_checked(kind.definition, *sources_);
   auto environment = std::make_shared<cel::Environment>();

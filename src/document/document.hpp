@@ -25,6 +25,9 @@ inline diag::Origin start_of(const yaml::Node& document) {
   return document.entries().empty() ? document.origin() : document.entries().front().key.origin();
 }
 
+/// The schema of a kind: its fragments merged, with defaults that stand nowhere.
+yaml::Node definition_of(const catalog::DocumentKind& kind, yaml::Arena& arena, diag::Sink& sink);
+
 /// What a check needs to know of its surroundings.
 struct Context {
   std::string release;  // "1.2", a row of the table of releases; empty: the newest one

@@ -9,12 +9,14 @@
 #include <iterator>
 #include <map>
 
+#include "catalog/documents.hpp"
 #include "catalog/formats.hpp"
 #include "catalog/image.hpp"
 #include "catalog/secret_rules.hpp"
 #include "diag/print.hpp"
 #include "pipeline/compile.hpp"
 #include "secrets/rules.hpp"
+#include "yaml/packed.hpp"
 #include "yaml/read.hpp"
 
 namespace {
@@ -52,9 +54,25 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
   return files;
 }
 
+// What a run would put together from several files, as Library::prepared() gives it back.
+void prepare(const catalog::Platform& platform, catalog::Library& library,
+             catalog::Programs& programs, diag::Sink& sink) {
+  yaml::Arena arena;
+  for (const char* file : {"schema.yaml", "derived.yaml", "facts.yaml"}) {
+    yaml::pack(programs[platform.name + "#" + file],
+               catalog::merged_schema(library, platform.builds, file, sink));
+  }
+  std::vector<catalog::DocumentKind> kinds = platform.documents;
+  for (catalog::DocumentKind& kind : kinds) {
+    kind.fragments = {document::definition_of(kind, arena, sink)};
+  }
+  yaml::pack(programs[platform.name + "#documents"], catalog::prepared_documents(kinds, arena));
+}
+
 // Everything a run would load, checked as strictly as an overlay is. Keeps what is compiled on the
-// way.
-int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs) {
+// way, and all trees, one after the other.
+int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs,
+          std::string& trees) {
   diag::Sink sink;
   catalog::Library library(nullptr, files, sink);
   if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
@@ -64,9 +82,16 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     const auto store_of = [&](const std::string& kind) {
       return of_kinds[kind] = std::make_shared<cel::Store>();
     };
-    if (!pipeline::compile_platform(library, name, {store, store_of}, true, sink)) continue;
+    const pipeline::Compiled compiled =
+        pipeline::compile_platform(library, name, {store, store_of}, true, sink);
+    if (!compiled) continue;
     programs[name] = store->packed();
-    for (const auto& [kind, compiled] : of_kinds) programs[name + "/" + kind] = compiled->packed();
+    for (const auto& [kind, rules] : of_kinds) programs[name + "/" + kind] = rules->packed();
+    prepare(*compiled.platform, library, programs, sink);
+  }
+  for (const catalog::Overlay& file : files) {
+    if (!file.path.ends_with(".yaml")) continue;
+    if (const yaml::Node* tree = library.file(file.path)) yaml::pack(trees, *tree);
   }
   const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library);
   const secrets::Rules compiled(secret_rules, true, sink);
@@ -76,21 +101,29 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
 int pack(const std::filesystem::path& root, const std::filesystem::path& output) {
   const std::vector<catalog::Overlay> files = collect(root);
   catalog::Programs programs;
-  if (const int failed = check(files, programs); failed != 0) return failed;
+  std::string checked_trees;
+  if (const int failed = check(files, programs, checked_trees); failed != 0) return failed;
   diag::Sources sources;
   diag::Sink sink;
   yaml::Arena arena;
   std::vector<catalog::ImageFile> packed;
+  std::string trees;
   for (const catalog::Overlay& file : files) {
     const diag::FileId id = sources.add_file(file.path, file.text);
     yaml::Node tree;
     if (file.path.ends_with(".yaml")) {
       const auto read = yaml::read(id, sources, arena, sink);
       if (read) tree = *read;
+      yaml::pack(trees, tree);
     }
     packed.push_back({file.path, file.text, tree});
   }
   if (sink.has_errors()) return fail(sink, sources);
+  // What was prepared has the places of the trees that were checked.
+  if (trees != checked_trees) {
+    std::fprintf(stderr, "gpuctl_pack: the trees were read with other places before\n");
+    return 1;
+  }
   std::ofstream out(output, std::ios::binary);
   out << catalog::write_image(packed, sources, programs);
   out.close();

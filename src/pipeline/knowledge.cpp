@@ -91,7 +91,7 @@ void Knowledge::load_document_kinds() {
       builds.emplace_back(folder.as_string());
     }
     diag::Sink none;  // reported when the platform is compiled
-    document_kinds_.emplace_back(name, catalog::load_documents(*library_, builds, none));
+    document_kinds_.emplace_back(name, catalog::documents_of(*library_, name, builds, none));
     for (const catalog::DocumentKind& kind : document_kinds_.back().second) {
       for (const yaml::Node& fragment : kind.fragments) {
         secrets::add_secret_fields(fragment, secrets);
