@@ -81,7 +81,9 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
                 const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  Knowledge& knowledge = open_knowledge(global, sink);
+  Knowledge* opened = open_knowledge(global, report);
+  if (opened == nullptr) return kFindings;
+  Knowledge& knowledge = *opened;
   std::vector<std::string> names = catalog::platforms(knowledge.library());
   if (!options.platform.empty()) names = {options.platform};
   yaml::Arena arena;

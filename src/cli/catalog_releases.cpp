@@ -89,7 +89,9 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
   const Days date = chosen_day(options.date);
-  Knowledge& knowledge = open_knowledge(global, sink);
+  Knowledge* opened = open_knowledge(global, report);
+  if (opened == nullptr) return kFindings;
+  Knowledge& knowledge = *opened;
   std::vector<std::string> names = catalog::platforms(knowledge.library());
   if (!options.platform.empty()) names = {options.platform};
   yaml::Arena arena;

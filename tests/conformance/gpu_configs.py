@@ -240,10 +240,11 @@ def main():
         scratch = pathlib.Path(temporary)
         # A model for every class, also where gpuctl knows no board of it by name.
         gpus = yaml.safe_load((TABLES / "nvidia/tables/gpus.yaml").read_text())
+        gpus["spec"]["sources"]["this-test"] = {"own": "made up", "asOf": "2026-01-01"}
         gpus["spec"]["rows"] += [{
             "model": f"model-{one['name']}", "title": one["title"], "vendor": "nvidia", "architecture": "Any",
             "computeCapability": "9.0", "memoryGib": 80, "migClass": one["name"], "kernelModules": "either",
-            "source": "this test"} for one in classes]
+            "source": "this-test"} for one in classes]
         overlay = scratch / "providers/nvidia/tables"
         overlay.mkdir(parents=True)
         (overlay / "gpus.yaml").write_text(yaml.safe_dump(gpus, sort_keys=False))

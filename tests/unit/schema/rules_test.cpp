@@ -203,7 +203,8 @@ TEST(RuleCounts, UnsupportedRulesAreReportedOnceADocument) {
 TEST(RuleCounts, RulesAndPatternsOfOurOwnSchemasMustCompile) {
   Bench bench;
   const yaml::Node definition = bench.read(
-      "type: array\nitems: {type: string, pattern: '^(?!x)'}\nx-kubernetes-validations: [{rule: nosuch(self)}, {rule: size(self) + 1}, "
+      "type: array\nitems: {type: string, pattern: '^(?!x)'}\nx-kubernetes-validations: [{rule: "
+      "nosuch(self)}, {rule: size(self) + 1}, "
       "{rule: size(self) > 0, messageExpression: other}, {rule: size(self) > 1}]");
   diag::Sink faults;
   compile(definition, bench.sources, faults);
