@@ -46,26 +46,27 @@ std::vector<std::string> releases_of(const catalog::Platform& platform) {
 Node release(const catalog::Platform& platform, const std::string& minor, yaml::Arena& arena) {
   std::string wanted = minor;
   if (wanted.empty() && platform.releases) wanted = platform.releases->unnamed;
-  if (const std::vector<std::string> known = releases_of(platform);
-      wanted.empty() && !known.empty()) {
-    wanted = known.back();
+  if (wanted.empty()) {
+    const std::vector<std::string> known = releases_of(platform);
+    if (!known.empty()) wanted = known.back();
   }
   std::int64_t ordinal = 0;
-  yaml::MapBuilder features;
+  std::vector<yaml::Entry> features;
   if (platform.releases) {
     if (const catalog::Table* rows = table(platform, platform.releases->table)) {
       ordinal = rows->rows.get(wanted).get("ordinal").as_integer();
     }
     if (const catalog::Table* rows = table(platform, platform.releases->features)) {
       for (const yaml::Entry& row : rows->rows.entries()) {
-        features.set(row.key, Node::boolean(row.value.get("since").as_integer() <= ordinal));
+        const bool there = row.value.get("since").as_integer() <= ordinal;
+        features.push_back({row.key, Node::boolean(there)});
       }
     }
   }
   yaml::MapBuilder out;
   out.set(arena, "minor", arena.string(wanted));
   out.set(arena, "ordinal", Node::integer(ordinal));
-  out.set(arena, "features", features.build(arena));
+  out.set(arena, "features", arena.map(features));
   return out.build(arena);
 }
 
