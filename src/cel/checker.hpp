@@ -34,7 +34,7 @@ class Checker {
   struct Local {
     std::string_view name;
     Type type;
-    std::uint32_t slot;
+    std::uint32_t slot = 0;
   };
 
   // Literals and branches (checker.cpp)

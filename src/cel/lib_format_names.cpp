@@ -140,27 +140,27 @@ std::string date(std::string_view text) {
 
 /// RFC 3339: `2026-11-21T10:00:00Z`, with a fraction or an offset.
 std::string date_time(std::string_view text) {
-  const std::string fault = "must be a date and time as RFC 3339 writes it";
-  if (text.size() < 20 || !is_date(text.substr(0, 10)) || (text[10] | 0x20) != 't') return fault;
+  constexpr const char* kFault = "must be a date and time as RFC 3339 writes it";
+  if (text.size() < 20 || !is_date(text.substr(0, 10)) || (text[10] | 0x20) != 't') return kFault;
   const int hour = digits_at(text, 11, 2);
   const int minute = digits_at(text, 14, 2);
   const int second = digits_at(text, 17, 2);
   if (text[13] != ':' || text[16] != ':' || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
       second < 0 || second > 59) {
-    return fault;
+    return kFault;
   }
   std::size_t at = 19;
   if (text[at] == '.' || text[at] == ',') {
     const std::size_t begin = ++at;
     while (at < text.size() && is_digit(text[at])) ++at;
-    if (at == begin) return fault;
+    if (at == begin) return kFault;
   }
   const std::string_view zone = text.substr(std::min(at, text.size()));
   if (zone == "Z" || zone == "z") return {};
   const bool offset = zone.size() == 6 && (zone[0] == '+' || zone[0] == '-') && zone[3] == ':' &&
                       digits_at(zone, 1, 2) >= 0 && digits_at(zone, 1, 2) <= 24 &&
                       digits_at(zone, 4, 2) >= 0 && digits_at(zone, 4, 2) <= 60;
-  return offset ? "" : fault;
+  return offset ? "" : kFault;
 }
 
 struct Named {

@@ -15,7 +15,7 @@ std::vector<bool> usable_units(const gpu::MigClass& gpu, const gpu::MigPlacement
   for (const gpu::MigInstance& instance : placed.placements) {
     ++layout[instance.profile];
     for (int i = 0; i < instance.size; ++i) {
-      taken[static_cast<std::size_t>(instance.start + i)] = true;
+      taken[static_cast<std::size_t>(instance.start) + static_cast<std::size_t>(i)] = true;
     }
   }
   for (const gpu::MigProfile& profile : gpu.profiles) {
