@@ -43,7 +43,7 @@ class Library {
   /// The expressions of a platform that the build has compiled; nothing with overlays, which may
   /// change types and with them what an expression means.
   std::shared_ptr<cel::Store> programs(std::string_view platform) const;
-  /// What the build has put together under this name, such as "aws#documents"; nothing with
+  /// What the build has put together under this name, such as "x#documents"; nothing with
   /// overlays, which may change it.
   std::optional<yaml::Node> prepared(std::string_view name);
   /// Digest of everything: the image's, with the overlays' mixed in when there are any.
