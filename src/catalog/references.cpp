@@ -18,6 +18,7 @@ using yaml::Node;
 
 constexpr std::string_view kItems = "[]";
 constexpr std::string_view kKeys = "{}";
+constexpr std::size_t kCodeBytes = 7;  // of `GPU` and four digits
 
 // The values that a path such as `regions[]`, `states{}` or `profiles[].class` leads to.
 void collect(const Node& value, std::span<const std::string_view> path, std::vector<Node>& out) {
@@ -110,7 +111,7 @@ class Check {
 
   void codes() {
     for (const std::string& page : library_.list("docs/codes/GPU")) {
-      pages_.push_back(page.substr(page.rfind('/') + 1, std::string_view("GPU0000").size()));
+      pages_.push_back(page.substr(page.rfind('/') + 1, kCodeBytes));
     }
     if (pages_.empty()) return;
     for (const RuleFile& file : platform_.rules) {
