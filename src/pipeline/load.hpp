@@ -14,7 +14,7 @@ namespace gpuctl::pipeline {
 /// A blueprint that was read, is right by the schema of its platform, and has the documents that
 /// its fields name in their places.
 struct Opened {
-  const Compiled* compiled;
+  const Compiled* compiled = nullptr;
   blueprint::Blueprint blueprint;
 };
 

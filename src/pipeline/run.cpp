@@ -47,7 +47,7 @@ void develop(Result& out, const std::string& input, const Request& request, Know
     out.output = assemble(opened, *out.loaded, *out.derived, *out.manifests, out.blueprint_file,
                           base::sha256_hex(input), request, knowledge.library().digest(), context);
   }
-  out.sink.take(std::move(objections));
+  if (request.despite_rules) out.sink.take(std::move(objections));
 }
 
 // What a rule objects to at the same place needs no second message.
