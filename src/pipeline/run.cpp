@@ -34,7 +34,10 @@ void develop(Result& out, const std::string& input, const Request& request, Know
     rule::check(*compiled.rules, opened.blueprint, *derived, out.loaded->facts, request.date,
                 *out.sources, *out.arena, objections);
   }
-  if (!request.despite_rules) {
+  diag::Sink later;  // objections that do not stop it
+  if (request.despite_rules) {
+    later = std::move(objections);
+  } else {
     out.sink.take(std::move(objections));
     // Secrets in the inputs stop it where rules do: both are said together.
     if (out.loaded->betrayed.has_errors()) return;
@@ -47,7 +50,7 @@ void develop(Result& out, const std::string& input, const Request& request, Know
     out.output = assemble(opened, *out.loaded, *out.derived, *out.manifests, out.blueprint_file,
                           base::sha256_hex(input), request, knowledge.library().digest(), context);
   }
-  if (request.despite_rules) out.sink.take(std::move(objections));
+  out.sink.take(std::move(later));
 }
 
 // What a rule objects to at the same place needs no second message.
