@@ -16,9 +16,11 @@ cmake --preset fuzz "${launcher[@]}" >/dev/null && cmake --build --preset fuzz |
 fuzz() {
   local target=$1 build=build/fuzz/tests/fuzz status
   local corpus=build/fuzz/corpus/$target findings=build/fuzz/findings/$target
-  local inputs=("$corpus" "tests/fuzz/seeds/$target") options=()
+  local inputs=("$corpus") options=() known
   mkdir -p "$corpus" "$findings"
-  if [ -d "tests/fuzz/crashers/$target" ]; then inputs+=("tests/fuzz/crashers/$target"); fi
+  for known in "tests/fuzz/seeds/$target" "tests/fuzz/crashers/$target"; do
+    if [ -d "$known" ]; then inputs+=("$known"); fi
+  done
   if [ "$target" = validate ]; then inputs+=(blueprints); fi
   if [ "$target" = foreign ]; then inputs+=(tests/golden/import); fi
   if [ -f "tests/fuzz/$target.dict" ]; then options+=("-dict=tests/fuzz/$target.dict"); fi
