@@ -136,10 +136,14 @@ class DocumentLoader {
   }
 
   void add_rules(const yaml::Node& spec) {
+    std::map<std::string, std::vector<yaml::Node>> by_kind;
     for (const yaml::Node& rule : spec.get("rules").items()) {
       const yaml::Node on = rule.get("on");
       rules_for_.emplace(on.as_string(), on.origin());
-      pending_[std::string(on.as_string())].push_back(rule);
+      by_kind[std::string(on.as_string())].push_back(rule);
+    }
+    for (const auto& [kind, rules] : by_kind) {
+      pending_[kind].push_back({{}, spec.get("variables"), library_.arena().list(rules)});
     }
   }
 
@@ -175,7 +179,7 @@ class DocumentLoader {
   Library& library_;
   diag::Sink& sink_;
   std::map<std::string, Parts> parts_;
-  std::map<std::string, std::vector<yaml::Node>> pending_;
+  std::map<std::string, std::vector<RuleFile>> pending_;
   std::map<std::string, std::vector<yaml::Node>> availability_;
   std::map<std::string, diag::Origin> rules_for_;
 };
@@ -187,6 +191,20 @@ std::vector<DocumentKind> load_documents(Library& library, const std::vector<std
   return DocumentLoader(library, sink).load(folders);
 }
 
+namespace {
+
+yaml::Node prepared_rules(const std::vector<RuleFile>& files, yaml::Arena& arena) {
+  std::vector<yaml::Node> out;
+  for (const RuleFile& file : files) {
+    const yaml::Entry entries[] = {arena.entry("variables", file.variables),
+                                   arena.entry("rules", file.rules)};
+    out.push_back(arena.map(entries));
+  }
+  return arena.list(out);
+}
+
+}  // namespace
+
 yaml::Node prepared_documents(const std::vector<DocumentKind>& kinds, yaml::Arena& arena) {
   std::vector<yaml::Node> all;
   for (const DocumentKind& kind : kinds) {
@@ -197,7 +215,7 @@ yaml::Node prepared_documents(const std::vector<DocumentKind>& kinds, yaml::Aren
     out.set(arena, "matches", arena.list(kind.matches));
     out.set(arena, "definition", kind.fragments.front());
     out.set(arena, "conversions", arena.list(kind.conversions));
-    out.set(arena, "rules", arena.list(kind.rules));
+    out.set(arena, "rules", prepared_rules(kind.rules, arena));
     out.set(arena, "availability", arena.list(kind.availability));
     out.set(arena, "published", kind.published);
     all.push_back(out.build(arena));
@@ -223,7 +241,9 @@ std::vector<DocumentKind> documents_of(Library& library, const std::string& plat
     kind.fragments = {written.get("definition")};
     kind.whole = true;
     kind.conversions = list(written.get("conversions"));
-    kind.rules = list(written.get("rules"));
+    for (const yaml::Node& file : written.get("rules").items()) {
+      kind.rules.push_back({{}, file.get("variables"), file.get("rules")});
+    }
     kind.availability = list(written.get("availability"));
     kind.published = written.get("published");
   }

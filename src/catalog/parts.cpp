@@ -61,10 +61,8 @@ class Check {
 
  private:
   static constexpr std::pair<const char*, const char*> kFiles[] = {
-      {"Derivation", "derive.yaml"},
-      {"Versions", "versions.yaml"},
-      {"Rules", "rules.yaml"},
-      {"Rules", "rules/"},
+      {"Variables", "variables.yaml"}, {"Derivation", "derive.yaml"}, {"Versions", "versions.yaml"},
+      {"Rules", "rules.yaml"},         {"Rules", "rules/"},
   };
 
   void look_into(const std::string& kind, const std::string& path) {

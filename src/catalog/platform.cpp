@@ -114,6 +114,7 @@ class PlatformLoader {
     platform_->derived = schema_of("derived.yaml");
     platform_->facts = schema_of("facts.yaml");
     load_tables();
+    load_variables();
     platform_->derivations = collect("derive.yaml", "rows");
     load_rules();
     platform_->axes = collect("versions.yaml", "axes");
@@ -150,6 +151,28 @@ class PlatformLoader {
     return out;
   }
 
+  // Those of all folders, in order: each sees those before it.
+  void load_variables() {
+    yaml::MapBuilder all;
+    for (const std::string& folder : platform_->builds) {
+      const yaml::Node written = spec_of(library_, "providers/" + folder + "/variables.yaml");
+      for (const yaml::Entry& entry : written.get("variables").entries()) {
+        const auto before =
+            std::find_if(all.entries().begin(), all.entries().end(),
+                         [&](const yaml::Entry& one) { return yaml::equal(one.key, entry.key); });
+        if (before != all.entries().end()) {
+          sink_
+              .error(kUnknownName, entry.key.origin(),
+                     "a second variable `" + std::string(entry.key.as_string()) + "`")
+              .also(before->key.origin(), "first variable");
+          continue;
+        }
+        all.set(entry.key, entry.value);
+      }
+    }
+    if (!all.empty()) platform_->variables = all.build(library_.arena());
+  }
+
   void load_rules() {
     for (const std::string& folder : platform_->builds) {
       std::vector<std::string> paths = {"providers/" + folder + "/rules.yaml"};
@@ -158,7 +181,7 @@ class PlatformLoader {
       for (const std::string& path : paths) {
         const yaml::Node spec = spec_of(library_, path);
         if (!spec.get("rules").is_list()) continue;
-        platform_->rules.push_back({spec.get("gate"), spec.get("rules")});
+        platform_->rules.push_back({spec.get("gate"), spec.get("variables"), spec.get("rules")});
       }
     }
   }

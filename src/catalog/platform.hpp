@@ -34,6 +34,13 @@ struct KindFacts {
   yaml::Node annotations;  // merged protection annotations, or null
 };
 
+/// The rules of a file; in `DocumentKind::rules` as far as they are on that kind.
+struct RuleFile {
+  yaml::Node gate;  // CEL: whether the part of the blueprint that they are about is there, or null
+  yaml::Node variables;  // map: name -> expression, for all rules; or null
+  yaml::Node rules;      // list
+};
+
 /// A kind of document that somebody else reads: how it is recognised, what its reader decodes, and
 /// what is wrong with it (files below documents/).
 struct DocumentKind {
@@ -44,7 +51,7 @@ struct DocumentKind {
   std::vector<yaml::Node> fragments;  // of its schema, those of the kinds it extends first
   bool whole = false;  // the build has put the definition together: it is the only fragment
   std::vector<yaml::Node> conversions;  // rows {set, value, when}, likewise
-  std::vector<yaml::Node> rules;        // of its own
+  std::vector<RuleFile> rules;          // of its own
   /// `spec` of each DocumentReleases on it: which releases have a field, and what opens it.
   std::vector<yaml::Node> availability;
   /// {group, version, kind, strict} of the published schema when the document does not carry it, or
@@ -68,12 +75,6 @@ struct Releases {
   std::string custom_set;                 // the set in which nothing is on but what is named
 };
 
-/// The rules of a file.
-struct RuleFile {
-  yaml::Node gate;   // CEL: whether the part of the blueprint that they are about is there, or null
-  yaml::Node rules;  // list
-};
-
 struct Platform {
   std::string name;
   std::string title;
@@ -84,6 +85,7 @@ struct Platform {
   std::vector<Table> tables;
   yaml::Node catalog;  // map: table name -> rows
   cel::LazyType catalog_type = cel::Type();
+  yaml::Node variables;  // map: name -> expression, for derivations and rules; or null
   std::vector<yaml::Node> derivations;  // rows, in order
   std::vector<RuleFile> rules;          // in order
   std::vector<yaml::Node> axes;         // versions to choose, in order

@@ -114,11 +114,14 @@ class Check {
       pages_.push_back(page.substr(page.rfind('/') + 1, kCodeBytes));
     }
     if (pages_.empty()) return;
-    for (const RuleFile& file : platform_.rules) {
-      for (const Node& rule : file.rules.items()) code(rule.get("code"));
-    }
+    const auto rules = [this](const std::vector<RuleFile>& files) {
+      for (const RuleFile& file : files) {
+        for (const Node& rule : file.rules.items()) code(rule.get("code"));
+      }
+    };
+    rules(platform_.rules);
     for (const DocumentKind& kind : platform_.documents) {
-      for (const Node& rule : kind.rules) code(rule.get("code"));
+      rules(kind.rules);
       for (const Node& spec : kind.availability) {
         for (const yaml::Entry& entry : spec.get("codes").entries()) code(entry.value);
       }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cel/collections.hpp"
+#include "cel/definitions.hpp"
 #include "cel/opaque.hpp"
 #include "cel/pattern.hpp"
 
@@ -25,6 +26,7 @@ bool Evaluator::fail(const Code& code, std::string message, EvalError::Kind kind
   error_.end = code.end;
   error_.message = std::move(message);
   error_.path.clear();
+  error_.inside = nullptr;
   return false;
 }
 
@@ -36,6 +38,28 @@ bool Evaluator::charge(const Code& code, std::uint64_t steps) {
   steps_left_ = 0;
   return fail(code, "the evaluation needs more than " + std::to_string(kMostSteps) + " steps",
               EvalError::Kind::budget);
+}
+
+bool Evaluator::variable(const Code& code, Value& out) {
+  if (code.slot >= variables_.size()) {
+    return fail(code, "no value for `" + written(code) + "`");
+  }
+  const Value& value = variables_[code.slot];
+  const Deferred* deferred = as_deferred(value);
+  if (deferred == nullptr) {
+    out = value;
+    note(out);
+    return true;
+  }
+  // A stored program is run again, with its text, when somebody wants to know what went wrong.
+  const bool explain = code.expr != nullptr;
+  const Outcome& outcome = deferred->evaluate(variables_, arena_, reads_, explain);
+  if (!outcome.ok()) {
+    error_ = *outcome.error;
+    return false;
+  }
+  out = outcome.value;
+  return true;
 }
 
 namespace {
@@ -77,12 +101,7 @@ bool Evaluator::run(const Code& code, Value& out) {
     case Op::constant:
       return constant(code, out);
     case Op::variable:
-      if (code.slot >= variables_.size()) {
-        return fail(code, "no value for `" + written(code) + "`");
-      }
-      out = variables_[code.slot];
-      note(out);
-      return true;
+      return variable(code, out);
     case Op::local:
       out = locals_[code.slot];
       note(out);

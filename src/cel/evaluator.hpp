@@ -28,6 +28,7 @@ class Evaluator {
   void note(const Value& value) {
     if (reads_ != nullptr && value.is_node()) reads_->push_back(value.node().origin());
   }
+  bool variable(const Code& code, Value& out);
   bool bind(const Code& code, Value& out);
   bool is_broken(const Value& value);
   bool constant(const Code& code, Value& out);
@@ -37,6 +38,7 @@ class Evaluator {
   bool matches(const Code& code, Value& out);
 
   // evaluator_access.cpp
+  const yaml::Node* node_of(std::size_t slot) const;
   const yaml::Node* peek(const Code& code) const;
   Value taken(const Code& from, Value part);
   bool lookup(const Code& code, const Value& target, const Value& key, std::optional<Value>& found);

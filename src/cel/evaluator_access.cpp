@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "cel/collections.hpp"
+#include "cel/definitions.hpp"
 #include "cel/evaluator.hpp"
 #include "cel/opaque.hpp"
 
@@ -53,13 +54,23 @@ bool as_position(const Value& key, std::int64_t& position) {
 
 }  // namespace
 
+/// The node that stands for a variable, when it is one and needs no work.
+const yaml::Node* Evaluator::node_of(std::size_t slot) const {
+  if (slot >= variables_.size()) return nullptr;
+  const Value* value = &variables_[slot];
+  if (value->is_node()) return &value->node();
+  const Deferred* deferred = as_deferred(*value);
+  if (deferred == nullptr || reads_ != nullptr) return nullptr;  // what it read counts, too
+  value = deferred->known();
+  return value != nullptr && value->is_node() ? &value->node() : nullptr;
+}
+
 /// The node a chain of selections leads to, when it is all there; otherwise nullptr, and run()
 /// finds out why.
 const yaml::Node* Evaluator::peek(const Code& code) const {
   switch (code.op) {
     case Op::variable:
-      if (code.slot >= variables_.size() || !variables_[code.slot].is_node()) return nullptr;
-      return &variables_[code.slot].node();
+      return node_of(code.slot);
     case Op::local:
       return locals_[code.slot].is_node() ? &locals_[code.slot].node() : nullptr;
     case Op::select: {

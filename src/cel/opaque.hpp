@@ -39,6 +39,10 @@ struct ValueList final : Opaque {
   const std::vector<Value> items;
 };
 
+/// What an optional holds, and omit() for an empty one; any other value as it is. In places where a
+/// value may be left out, an expression may give an optional.
+Value unwrapped(Value value);
+
 struct MapEntry {
   yaml::Node key;  // string, integer or boolean
   Value value;

@@ -131,8 +131,9 @@ Outcome run(const Program& program, std::span<const Value> values, yaml::Arena& 
 
 }  // namespace
 
-Outcome attempt(const Program& program, std::span<const Value> values, yaml::Arena& arena) {
-  return run(program, values, arena, nullptr);
+Outcome attempt(const Program& program, std::span<const Value> values, yaml::Arena& arena,
+                std::vector<yaml::Origin>* reads) {
+  return run(program, values, arena, reads);
 }
 
 Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Arena& arena,

@@ -16,6 +16,8 @@
 
 namespace gpuctl::cel {
 
+struct Expression;
+
 /// A fault in an expression: byte range [begin, end) of the expression's text. The caller maps it
 /// back through the YAML scalar that holds the expression.
 struct Problem {
@@ -36,6 +38,9 @@ struct EvalError {
   /// For no_such_key on a chain of selections that starts at a variable: the chain as written,
   /// up to and including the missing key ("facts.infraID"); otherwise empty.
   std::string path;
+  /// The definition of a variable that the fault is in, when it is not in the expression itself:
+  /// `begin` and `end` are then of its text.
+  const Expression* inside = nullptr;
 };
 
 /// What evaluation gives: a value, or an error.
@@ -172,6 +177,7 @@ Outcome evaluate(const Program& program, std::span<const Value> values, yaml::Ar
                  std::vector<yaml::Origin>* reads = nullptr);
 
 /// The same for those who do not say why there is no value: of a fault only `kind` is worked out.
-Outcome attempt(const Program& program, std::span<const Value> values, yaml::Arena& arena);
+Outcome attempt(const Program& program, std::span<const Value> values, yaml::Arena& arena,
+                std::vector<yaml::Origin>* reads = nullptr);
 
 }  // namespace gpuctl::cel

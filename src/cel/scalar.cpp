@@ -214,8 +214,9 @@ template class Lazy<Text>;
 
 diag::Diagnostic& report(const EvalError& error, const Expression& expression,
                          diag::Sources& sources, diag::Sink& sink) {
+  const Expression& faulty = error.inside == nullptr ? expression : *error.inside;
   return sink.error(error.kind == EvalError::Kind::budget ? kBudgetExhausted : kEvaluationFailed,
-                    place(expression, error.begin, error.end, sources), error.message);
+                    place(faulty, error.begin, error.end, sources), error.message);
 }
 
 TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena,

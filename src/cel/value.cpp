@@ -26,6 +26,12 @@ Value Value::omit() {
   return Value(the_omit());
 }
 
+Value unwrapped(Value value) {
+  const auto* optional = dynamic_cast<const OptionalValue*>(value.opaque());
+  if (optional == nullptr) return value;
+  return optional->present ? optional->value : Value::omit();
+}
+
 bool Value::is_omit() const {
   return opaque_ != nullptr && opaque_ == the_omit();
 }

@@ -4,7 +4,6 @@
 #include "base/text.hpp"
 #include "derive/codes.hpp"
 #include "derive/derive.hpp"
-#include "derive/environment.hpp"
 
 namespace gpuctl::derive {
 
@@ -60,9 +59,11 @@ class DerivationCompiler {
     Row row;
     row.text = set.as_string();
     row.written = written;
-    const std::shared_ptr<const cel::Environment> environment = environment_of(*path);
+    std::shared_ptr<const cel::Environment> environment = environment_of(*path);
+    row.variables = {written.get("variables"), environment, thorough_, sources_, sink_};
     row.choose = written.get("choose").as_boolean();
-    row.value = lazy<cel::Expression>(written, "value", environment);
+    row.copy = written.find("copy") != nullptr;
+    row.value = lazy<cel::Expression>(written, row.copy ? "copy" : "value", environment);
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();
     row.record = written.get("record").as_boolean();
@@ -122,12 +123,12 @@ class DerivationCompiler {
 
 }  // namespace
 
-std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
-                                          std::shared_ptr<const cel::Environment> environment,
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, const Scope& scope,
                                           bool thorough, diag::Sources& sources, diag::Sink& sink,
                                           std::shared_ptr<const Chooser> chooser) {
-  DerivationCompiler compiler(platform, std::move(environment), thorough, sources, sink);
+  DerivationCompiler compiler(platform, scope.environment, thorough, sources, sink);
   auto derivation = std::make_shared<Derivation>();
+  derivation->variables = scope.variables;
   derivation->chooser = std::move(chooser);
   bool good = true;
   for (const yaml::Node& written : platform.derivations) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cel/collections.hpp"
+#include "cel/opaque.hpp"
 #include "derive/codes.hpp"
-#include "derive/environment.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::derive {
@@ -13,10 +13,11 @@ namespace {
 
 class DerivationRun {
  public:
-  DerivationRun(const Chooser* chooser, const blueprint::Blueprint& blueprint,
+  DerivationRun(const Derivation& derivation, const blueprint::Blueprint& blueprint,
                 const yaml::Node& facts, const Earlier& earlier, diag::Sources& sources,
                 yaml::Arena& arena, diag::Sink& sink, cel::Provenance* provenance)
-      : chooser_(chooser),
+      : variables_(*derivation.variables),
+        chooser_(derivation.chooser.get()),
         derived_schema_(*blueprint.platform->derived),
         earlier_(earlier),
         sources_(sources),
@@ -35,11 +36,15 @@ class DerivationRun {
     inputs_.cluster = result_.cluster;
     values_ = inputs_.values();
     if (row.choose) chosen_ = choose();
+    variables_.bind(values_);
+    const std::size_t outside = values_.size();
+    row.variables.bind(values_);
     const Placing placing{
-        [this](const yaml::Node& item, std::size_t index) {
-          values_.resize(kBaseVariables);
+        [&](const yaml::Node& item, std::size_t index) {
+          values_.resize(outside);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
+          row.variables.bind(values_);
         },
         [&](const std::string& filed) { return value(row, filed); }};
     result_.cluster = set_at(result_.cluster, row.path, placing, arena_);
@@ -76,8 +81,10 @@ class DerivationRun {
     } else if (row.choose) {
       chosen = chosen_;
     } else {
-      const std::optional<cel::Value> fresh =
-          run(row.value.get(), row, provenance_ == nullptr ? nullptr : &evaluation.reads);
+      std::vector<yaml::Origin>* reads = provenance_ == nullptr ? nullptr : &evaluation.reads;
+      std::optional<cel::Value> fresh =
+          row.copy ? copied(row, reads) : run(row.value.get(), row, reads);
+      if (fresh) fresh = cel::unwrapped(std::move(*fresh));
       if (!fresh || fresh->is_omit()) return std::nullopt;
       if (!fresh->is_node()) {
         sink_
@@ -94,6 +101,14 @@ class DerivationRun {
     evaluation.scalar = row.choose ? row.written.get("set") : row.value.written();
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
+  }
+
+  // What stands at the path; nothing where a key is absent on the way.
+  std::optional<cel::Value> copied(const Row& row, std::vector<yaml::Origin>* reads) {
+    cel::Outcome outcome = cel::attempt(*row.value.get().program, values_, arena_, reads);
+    if (outcome.ok()) return std::move(outcome.value);
+    if (outcome.error->kind == cel::EvalError::Kind::no_such_key) return std::nullopt;
+    return run(row.value.get(), row);
   }
 
   // Why the row gives what it gives; empty when it does not say.
@@ -149,6 +164,7 @@ class DerivationRun {
     return false;
   }
 
+  const cel::Definitions& variables_;
   const Chooser* chooser_;
   const schema::Schema& derived_schema_;
   Inputs inputs_;
@@ -192,8 +208,7 @@ std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blu
                               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
                               cel::Provenance* provenance) {
   const std::size_t errors_before = sink.error_count();
-  DerivationRun run(derivation.chooser.get(), blueprint, facts, earlier, sources, arena, sink,
-                    provenance);
+  DerivationRun run(derivation, blueprint, facts, earlier, sources, arena, sink, provenance);
   for (const Row& row : derivation.rows) {
     run.row(row);
     // Later rows build on this one: going on would only repeat the fault.

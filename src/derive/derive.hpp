@@ -12,6 +12,7 @@
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
 #include "derive/chooser.hpp"
+#include "derive/environment.hpp"
 #include "derive/path.hpp"
 
 namespace gpuctl::derive {
@@ -21,10 +22,12 @@ struct Row {
   std::vector<Step> path;
   std::string text;  // the path as written
   yaml::Node written;
-  cel::LazyExpression value;
+  cel::Definitions variables;  // of its own; they see `item` and `index`
+  cel::LazyExpression value;   // with `copy`: a path, and an absent key means nothing
   cel::LazyExpression when;
   cel::LazyExpression valid;
   cel::LazyText because;
+  bool copy = false;
   bool keep = false;
   bool choose = false;  // the chooser gives the value
   bool record = false;  // says what was built: is kept even where choices are made again
@@ -34,14 +37,14 @@ struct Row {
 /// All rows of a platform, checked against its schemas; shareable among threads.
 struct Derivation {
   std::vector<Row> rows;
+  std::shared_ptr<const cel::Definitions> variables;  // of the platform
   std::shared_ptr<const Chooser> chooser;  // may be absent: rows with `choose` then set {}
 };
 
 /// Compiles the rows. Faults are diagnostics (GPU03xx, GPU0406, GPU0407); the result is then
-/// nullptr. `environment` is base_environment() of the platform. With `thorough` all expressions
-/// are compiled at once, otherwise at first use, which is for knowledge that was checked before.
-std::shared_ptr<const Derivation> compile(const catalog::Platform& platform,
-                                          std::shared_ptr<const cel::Environment> environment,
+/// nullptr. `scope` is scope_of() the platform. With `thorough` all expressions are compiled at
+/// once, otherwise at first use, which is for knowledge that was checked before.
+std::shared_ptr<const Derivation> compile(const catalog::Platform& platform, const Scope& scope,
                                           bool thorough, diag::Sources& sources, diag::Sink& sink,
                                           std::shared_ptr<const Chooser> chooser = nullptr);
 

@@ -72,6 +72,15 @@ std::shared_ptr<const cel::Environment> base_environment(const catalog::Platform
   return environment;
 }
 
+Scope scope_of(const catalog::Platform& platform,
+               std::shared_ptr<const cel::Environment> environment, bool thorough,
+               diag::Sources& sources, diag::Sink& sink) {
+  Scope scope{std::move(environment), nullptr};
+  scope.variables = std::make_shared<const cel::Definitions>(platform.variables, scope.environment,
+                                                             thorough, sources, sink);
+  return scope;
+}
+
 std::vector<cel::Value> Inputs::values() const {
   return {cel::Value(metadata), cel::Value(spec), cel::Value(cluster), cel::Value(catalog),
           cel::Value(facts)};

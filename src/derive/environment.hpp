@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catalog/platform.hpp"
+#include "cel/definitions.hpp"
 #include "cel/program.hpp"
 #include "cel/provenance.hpp"
 #include "cel/store.hpp"
@@ -20,6 +21,18 @@ enum BaseVariable : std::size_t { kMetadata, kSpec, kCluster, kCatalog, kFacts, 
 /// when not nullptr, has what the build compiled for this platform, or receives what is compiled.
 std::shared_ptr<const cel::Environment> base_environment(
     const catalog::Platform& platform, std::shared_ptr<cel::Store> store = nullptr);
+
+/// What expressions of derivations and rules see: the base variables, then the platform's own.
+struct Scope {
+  std::shared_ptr<const cel::Environment> environment;
+  std::shared_ptr<const cel::Definitions> variables;
+};
+
+/// Compiles the variables of a platform (files `variables.yaml`) in its base_environment(). Faults
+/// are GPU0301 and GPU0302. With `thorough` all are compiled at once, otherwise at first use.
+Scope scope_of(const catalog::Platform& platform,
+               std::shared_ptr<const cel::Environment> environment, bool thorough,
+               diag::Sources& sources, diag::Sink& sink);
 
 /// Functions of the language and of this program.
 std::shared_ptr<const cel::Functions> functions();

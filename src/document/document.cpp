@@ -128,17 +128,19 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
     for (const std::string_view step : base::split(row.get("set").as_string(), '.')) {
       conversion.path.emplace_back(step);
     }
+    std::shared_ptr<const cel::Environment> within = environment;
+    conversion.variables = {row.get("variables"), within, thorough, *sources_, sink};
     if (const Node* when = row.find("when")) {
-      conversion.when = cel::LazyExpression(*when, environment, *sources_);
+      conversion.when = cel::LazyExpression(*when, within, *sources_);
       if (thorough) conversion.when.check(sink);
     }
-    conversion.value = cel::LazyExpression(row.get("value"), environment, *sources_);
+    conversion.value = cel::LazyExpression(row.get("value"), within, *sources_);
     if (thorough) conversion.value.check(sink);
     kind.conversions.push_back(std::move(conversion));
   }
   kind.rules =
       rule::compile_document_rules(kind.described->rules, environment, thorough, *sources_, sink);
-  if (kind.rules == nullptr) kind.rules = std::make_shared<rule::Rules>();
+  if (kind.rules == nullptr) kind.rules = std::make_shared<const rule::Rules>();
   prepare_availability(kind, *environment, thorough, sink);
 }
 
@@ -196,6 +198,7 @@ Node Kinds::convert(const Kind& kind, Node document, const std::vector<cel::Valu
   for (const Conversion& conversion : kind.conversions) {
     std::vector<cel::Value> values = {cel::Value(document)};
     values.insert(values.end(), others.begin(), others.end());
+    conversion.variables.bind(values);
     // What is not as the schema wants it cannot be converted: the schema says so afterwards.
     if (conversion.when) {
       const cel::Outcome when = cel::attempt(*conversion.when.get().program, values, arena);

@@ -85,6 +85,7 @@ class Kinds {
  private:
   struct Conversion {
     std::vector<std::string> path;
+    cel::Definitions variables;
     cel::LazyExpression when;
     cel::LazyExpression value;
   };

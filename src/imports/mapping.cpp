@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "catalog/wrapper.hpp"
+#include "cel/opaque.hpp"
 #include "derive/codes.hpp"
 #include "derive/environment.hpp"
 #include "yaml/path.hpp"
@@ -11,13 +12,14 @@ namespace gpuctl::imports {
 
 namespace {
 
-// Variables of every expression, in this order; rows below a list have `item` and `index` besides.
+// Variables of every expression, in this order. Those of its file follow, then `item` and `index`
+// of rows below a list, or `document`, and variables of the row.
 enum Variable : std::size_t { kDocuments, kRelease, kCatalog, kFound, kVariables };
 
 // What fails is not true: the document is not as the row expects it.
 bool is_true(const cel::Expression& expression, const std::vector<cel::Value>& values,
              yaml::Arena& arena) {
-  const cel::Outcome outcome = cel::evaluate(*expression.program, values, arena);
+  const cel::Outcome outcome = cel::attempt(*expression.program, values, arena);
   return outcome.ok() && outcome.value.is_node() && outcome.value.node().as_boolean();
 }
 
@@ -28,24 +30,40 @@ class Mapping::Compiler {
   Compiler(const catalog::Platform& platform, catalog::Library& library, bool thorough,
            diag::Sink& sink)
       : platform_(platform), library_(library), thorough_(thorough), sink_(sink) {
-    const cel::Type dyn = cel::Type::dyn();
-    base_.functions = derive::functions();
-    base_.variables = {{"documents", cel::Type::list(dyn)},
+    auto base = std::make_shared<cel::Environment>();
+    base->functions = derive::functions();
+    base->variables = {{"documents", cel::Type::list(dyn_)},
                        {"release", cel::Type::simple(cel::TypeKind::string)},
                        {"catalog", platform.catalog_type},
-                       {"found", dyn}};
-    cel::Environment item = base_;
-    item.variables.push_back({"item", dyn});
-    item.variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
-    cel::Environment document = base_;
-    document.variables.push_back({"document", dyn});
-    whole_ = std::make_shared<cel::Environment>(base_);
-    item_ = std::make_shared<cel::Environment>(std::move(item));
-    document_ = std::make_shared<cel::Environment>(std::move(document));
+                       {"found", dyn_}};
+    base_ = std::move(base);
   }
 
-  void rows(const yaml::Node& list, std::vector<Row>& out) {
-    for (const yaml::Node& written : list.items()) {
+  /// The names that expressions of a file see.
+  struct File {
+    yaml::Node spec;
+    std::shared_ptr<const cel::Definitions> variables;
+    std::shared_ptr<const cel::Environment> whole;
+    std::shared_ptr<const cel::Environment> item;
+    std::shared_ptr<const cel::Environment> document;
+  };
+
+  File file(const yaml::Node& spec) {
+    File out{spec, nullptr, base_, nullptr, nullptr};
+    out.variables = std::make_shared<const cel::Definitions>(spec.get("variables"), out.whole,
+                                                             thorough_, library_.sources(), sink_);
+    auto item = std::make_shared<cel::Environment>(*out.whole);
+    item->variables.push_back({"item", dyn_});
+    item->variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
+    out.item = std::move(item);
+    auto document = std::make_shared<cel::Environment>(*out.whole);
+    document->variables.push_back({"document", dyn_});
+    out.document = std::move(document);
+    return out;
+  }
+
+  void rows(const File& file, std::string_view part, std::vector<Row>& out) {
+    for (const yaml::Node& written : file.spec.get(part).items()) {
       const yaml::Node set = written.get("set");
       std::optional<std::vector<derive::Step>> path = derive::parse_path(set.as_string());
       if (!path) {
@@ -59,27 +77,32 @@ class Mapping::Compiler {
       Row row;
       const bool each = !derive::innermost_list(*path).empty();
       row.path = std::move(*path);
-      row.value = lazy<cel::Expression>(written, "value", each ? item_ : whole_);
-      row.when = lazy<cel::Expression>(written, "when", each ? item_ : whole_);
-      row.assumed = lazy<cel::Text>(written, "assumed", each ? item_ : whole_);
+      row.shared = file.variables;
+      std::shared_ptr<const cel::Environment> environment = each ? file.item : file.whole;
+      row.variables = {written.get("variables"), environment, thorough_, library_.sources(), sink_};
+      row.value = lazy<cel::Expression>(written, "value", environment);
+      row.when = lazy<cel::Expression>(written, "when", environment);
+      row.assumed = lazy<cel::Text>(written, "assumed", environment);
       out.push_back(std::move(row));
     }
   }
 
-  void leave(const yaml::Node& list, std::vector<Leave>& out) {
-    for (const yaml::Node& written : list.items()) {
+  void leave(const File& file, std::vector<Leave>& out) {
+    for (const yaml::Node& written : file.spec.get("leave").items()) {
       Leave one;
-      one.when = lazy<cel::Expression>(written, "when", document_);
-      one.because = lazy<cel::Text>(written, "because", document_);
+      one.shared = file.variables;
+      one.when = lazy<cel::Expression>(written, "when", file.document);
+      one.because = lazy<cel::Text>(written, "because", file.document);
       one.lost = written.get("lost").as_boolean();
       out.push_back(std::move(one));
     }
   }
 
-  void ignore(const yaml::Node& list, std::vector<Ignore>& out) {
-    for (const yaml::Node& written : list.items()) {
+  void ignore(const File& file, std::vector<Ignore>& out) {
+    for (const yaml::Node& written : file.spec.get("ignore").items()) {
       Ignore one;
-      one.when = lazy<cel::Expression>(written, "when", document_);
+      one.shared = file.variables;
+      one.when = lazy<cel::Expression>(written, "when", file.document);
       one.what.path = written.get("path").as_string();
       one.what.because = written.get("because").as_string();
       if (!yaml::parse_path(one.what.path)) {
@@ -106,23 +129,19 @@ class Mapping::Compiler {
   void check_path(const yaml::Node& set, const std::vector<derive::Step>& path) {
     const bool facts = path.front().key == "facts" && path.size() > 1;
     if (!facts && path.front().key != "spec") return;
-    std::string dotted;
-    for (std::size_t i = facts ? 1 : 0; i < path.size(); ++i) {
-      dotted += (dotted.empty() ? "" : ".") + path[i].key;
-    }
-    if (schema::at(facts ? *platform_.facts : *platform_.blueprint, dotted) != nullptr) return;
+    std::string_view below = set.as_string();
+    if (facts) below.remove_prefix(below.find('.') + 1);
+    if (schema::at(facts ? *platform_.facts : *platform_.blueprint, below) != nullptr) return;
     sink_.error(derive::kUnknownPath, set.origin(),
-                (facts ? "facts have no `" : "the blueprint has no `") + dotted + "`");
+                (facts ? "facts have no `" : "the blueprint has no `") + std::string(below) + "`");
   }
 
   const catalog::Platform& platform_;
   catalog::Library& library_;
   bool thorough_;
   diag::Sink& sink_;
-  cel::Environment base_;
-  std::shared_ptr<const cel::Environment> whole_;
-  std::shared_ptr<const cel::Environment> item_;
-  std::shared_ptr<const cel::Environment> document_;
+  const cel::Type dyn_ = cel::Type::dyn();
+  std::shared_ptr<const cel::Environment> base_;
 };
 
 std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platform,
@@ -131,20 +150,20 @@ std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platfor
   const std::size_t errors_before = sink.error_count();
   const auto made = std::make_shared<Mapping>();
   made->platform_ = &platform;
-  std::vector<yaml::Node> specs;
+  Compiler compiler(platform, library, thorough, sink);
+  std::vector<Compiler::File> files;
   for (const std::string& folder : platform.builds) {
     const std::string path = "providers/" + folder + "/import.yaml";
     const yaml::Node spec = catalog::spec_of(library, path);
-    if (spec.is_map()) specs.push_back(spec);
+    if (spec.is_map()) files.push_back(compiler.file(spec));
   }
-  Compiler compiler(platform, library, thorough, sink);
   // What all folders look for comes before what any of them says: a pool needs to know its zones.
   for (const std::string_view part : {"find", "rows"}) {
-    for (const yaml::Node& spec : specs) compiler.rows(spec.get(part), made->rows_);
+    for (const Compiler::File& file : files) compiler.rows(file, part, made->rows_);
   }
-  for (const yaml::Node& spec : specs) {
-    compiler.leave(spec.get("leave"), made->leave_);
-    compiler.ignore(spec.get("ignore"), made->ignore_);
+  for (const Compiler::File& file : files) {
+    compiler.leave(file, made->leave_);
+    compiler.ignore(file, made->ignore_);
   }
   return sink.error_count() == errors_before ? made : nullptr;
 }
@@ -162,11 +181,15 @@ class Mapping::Run {
   void row(const Row& row) {
     values_.resize(kVariables);
     values_[kFound] = cel::Value(found_);
+    row.shared->bind(values_);
+    const std::size_t outside = values_.size();
+    row.variables.bind(values_);
     const derive::Placing placing{
         [&](const yaml::Node& item, std::size_t index) {
-          values_.resize(kVariables);
+          values_.resize(outside);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
+          row.variables.bind(values_);
         },
         [&](const std::string& filed) { return value(row, filed); }};
     found_ = derive::set_at(found_, row.path, placing, arena_);
@@ -193,14 +216,16 @@ class Mapping::Run {
  private:
   std::optional<yaml::Node> value(const Row& row, const std::string& filed) {
     if (row.when && !is_true(row.when.get(), values_, arena_)) return std::nullopt;
-    const cel::Outcome made = cel::evaluate(*row.value.get().program, values_, arena_);
-    if (!made.ok() || !made.value.is_node() || made.value.node().is_null()) return std::nullopt;
+    const cel::Outcome made = cel::attempt(*row.value.get().program, values_, arena_);
+    if (!made.ok()) return std::nullopt;
+    const cel::Value value = cel::unwrapped(made.value);
+    if (!value.is_node() || value.node().is_null()) return std::nullopt;
     if (row.assumed) {
       const cel::TextOutcome text = cel::evaluate(row.assumed.get(), values_, arena_);
       assumptions_.push_back(
           {filed, text.error ? std::string() : std::string(text.value.node().as_string())});
     }
-    return made.value.node();
+    return value.node();
   }
 
   yaml::Arena& arena_;
@@ -216,16 +241,18 @@ Proposal Mapping::propose(const yaml::Node& documents, const std::string& releas
   return run.take(platform_->name);
 }
 
-std::vector<cel::Value> Mapping::values_for(const yaml::Node& document, const Proposal& proposal,
-                                            yaml::Arena& arena) const {
+std::vector<cel::Value> Mapping::values_for(const Proposal& proposal, yaml::Arena& arena) const {
   return {cel::Value(arena.list(std::span<const yaml::Node>())), cel::Value(arena.string("")),
-          cel::Value(platform_->catalog), cel::Value(proposal.found), cel::Value(document)};
+          cel::Value(platform_->catalog), cel::Value(proposal.found)};
 }
 
 std::optional<LeftOut> Mapping::left_out(const yaml::Node& document, const Proposal& proposal,
                                          yaml::Arena& arena) const {
-  const std::vector<cel::Value> values = values_for(document, proposal, arena);
+  std::vector<cel::Value> values = values_for(proposal, arena);
   for (const Leave& leave : leave_) {
+    values.resize(kVariables);
+    leave.shared->bind(values);
+    values.emplace_back(document);
     if (!is_true(leave.when.get(), values, arena)) continue;
     const cel::TextOutcome because = cel::evaluate(leave.because.get(), values, arena);
     return LeftOut{because.error ? std::string() : std::string(because.value.node().as_string()),
@@ -236,9 +263,12 @@ std::optional<LeftOut> Mapping::left_out(const yaml::Node& document, const Propo
 
 std::vector<Ignored> Mapping::ignored(const yaml::Node& document, const Proposal& proposal,
                                       yaml::Arena& arena) const {
-  const std::vector<cel::Value> values = values_for(document, proposal, arena);
+  std::vector<cel::Value> values = values_for(proposal, arena);
   std::vector<Ignored> out;
   for (const Ignore& ignore : ignore_) {
+    values.resize(kVariables);
+    ignore.shared->bind(values);
+    values.emplace_back(document);
     if (is_true(ignore.when.get(), values, arena)) out.push_back(ignore.what);
   }
   return out;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catalog/platform.hpp"
-#include "cel/scalar.hpp"
+#include "cel/definitions.hpp"
 #include "derive/path.hpp"
 
 namespace gpuctl::imports {
@@ -66,21 +66,24 @@ class Mapping {
  private:
   struct Row {
     std::vector<derive::Step> path;
+    std::shared_ptr<const cel::Definitions> shared;  // of its file
+    cel::Definitions variables;                      // of its own; they see `item` and `index`
     cel::LazyExpression value;
     cel::LazyExpression when;
     cel::LazyText assumed;
   };
   struct Leave {
+    std::shared_ptr<const cel::Definitions> shared;
     cel::LazyExpression when;
     cel::LazyText because;
     bool lost = false;
   };
   struct Ignore {
+    std::shared_ptr<const cel::Definitions> shared;
     cel::LazyExpression when;
     Ignored what;
   };
-  std::vector<cel::Value> values_for(const yaml::Node& document, const Proposal& proposal,
-                                     yaml::Arena& arena) const;
+  std::vector<cel::Value> values_for(const Proposal& proposal, yaml::Arena& arena) const;
   class Compiler;
   class Run;
 

@@ -21,14 +21,18 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, co
   const std::shared_ptr<const cel::Environment> environment =
       derive::base_environment(*compiled.platform, stores.platform);
   diag::Sources& sources = library.sources();
-  compiled.rules = rule::compile(*compiled.platform, environment, thorough, sources, sink);
+  const std::size_t errors_before = sink.error_count();
+  const derive::Scope scope =
+      derive::scope_of(*compiled.platform, environment, thorough, sources, sink);
+  if (sink.error_count() != errors_before) return {};
+  compiled.rules = rule::compile(*compiled.platform, scope, thorough, sources, sink);
   std::shared_ptr<const derive::Chooser> chooser;
   if (compiled.rules != nullptr) {
     chooser =
         versions::compile(*compiled.platform, environment, compiled.rules, thorough, sources, sink);
   }
   compiled.derivation =
-      derive::compile(*compiled.platform, environment, thorough, sources, sink, std::move(chooser));
+      derive::compile(*compiled.platform, scope, thorough, sources, sink, std::move(chooser));
   compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
   compiled.documents =
       document::Kinds::compile(compiled.platform, stores.of_kind, thorough, sources, sink);

@@ -28,13 +28,15 @@ constexpr std::string_view kEngineCodes = "GPU0";  // the others are of rules
 // Code -> whether a rule with it is a warning or a note.
 std::map<std::string, bool, std::less<>> codes_of_rules(const catalog::Platform& platform) {
   std::map<std::string, bool, std::less<>> out;
-  const auto add = [&](std::span<const yaml::Node> rules) {
-    for (const yaml::Node& rule : rules) {
-      bool& mild = out[std::string(rule.get("code").as_string())];
-      mild = mild || rule.get("severity").as_string() != "error";
+  const auto add = [&](const std::vector<catalog::RuleFile>& files) {
+    for (const catalog::RuleFile& file : files) {
+      for (const yaml::Node& rule : file.rules.items()) {
+        bool& mild = out[std::string(rule.get("code").as_string())];
+        mild = mild || rule.get("severity").as_string() != "error";
+      }
     }
   };
-  for (const catalog::RuleFile& file : platform.rules) add(file.rules.items());
+  add(platform.rules);
   for (const catalog::DocumentKind& kind : platform.documents) add(kind.rules);
   return out;
 }

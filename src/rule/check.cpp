@@ -21,7 +21,6 @@ class RuleChecker {
               diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
       : subject_(std::move(subject)),
         values_(std::move(subject_.values)),
-        base_count_(values_.size()),
         blueprint_(blueprint),
         conflict_(conflict),
         sources_(sources),
@@ -29,7 +28,7 @@ class RuleChecker {
         sink_(sink) {}
 
   void run(const Rules& rules) {
-    for (const auto& group : rules) {
+    for (const auto& group : rules.groups) {
       if (group->is_open(values_, arena_)) {
         run(*group);
       } else if (subject_.observer != nullptr) {
@@ -57,9 +56,13 @@ class RuleChecker {
   };
 
   void run(const Group& group) {
+    const std::size_t outside = values_.size();
+    group.variables().bind(values_);
+    base_count_ = values_.size();
     for (const Rule& rule : group.rules()) {
       if (wanted(rule)) loop(rule, 0);
     }
+    values_.resize(outside);
   }
 
   // What is said of it is dropped: the gate is closed.
@@ -84,7 +87,10 @@ class RuleChecker {
 
   void loop(const Rule& rule, std::size_t depth) {
     if (depth == rule.loops->size()) {
+      const std::size_t outside = values_.size();
+      rule.variables.bind(values_);
       apply(rule);
+      values_.resize(outside);
       return;
     }
     const std::optional<cel::Value> list =
@@ -250,9 +256,9 @@ class RuleChecker {
       return {own, &shown_.node()};
     }
     for (std::size_t i = values_.size(); i > base_count_; --i) {
-      const cel::Value& item = values_[i - 1];
-      if (!item.is_node() || !known(item.node().origin()) || lent(item.node().origin())) continue;
-      return {item.node().origin(), &item.node()};
+      const yaml::Node* item = node_of(values_[i - 1]);
+      if (item == nullptr || !known(item->origin()) || lent(item->origin())) continue;
+      return {item->origin(), item};
     }
     if (subject_.lent == nullptr) return {subject_.fallback};
     if (const diag::Origin partner = compared_with(rule); known(partner)) {
@@ -263,6 +269,13 @@ class RuleChecker {
       return {above};
     }
     return {subject_.fallback};
+  }
+
+  // Of an item, or of a variable that was read.
+  static const yaml::Node* node_of(const cel::Value& value) {
+    const cel::Deferred* deferred = cel::as_deferred(value);
+    const cel::Value* known = deferred == nullptr ? &value : deferred->known();
+    return known != nullptr && known->is_node() ? &known->node() : nullptr;
   }
 
   // The first scalar of the document that the check looks at, or else the condition.
@@ -341,9 +354,9 @@ class RuleChecker {
         subject_.prefix + "rule " + rule.code + " cannot be evaluated: " + fault.message;
     unable.primary.at = subject_.fallback;
     for (std::size_t i = values_.size(); i > base_count_; --i) {
-      const cel::Value& item = values_[i - 1];
-      if (!item.is_node() || !known(item.node().origin())) continue;
-      unable.primary.at = item.node().origin();
+      const yaml::Node* item = node_of(values_[i - 1]);
+      if (item == nullptr || !known(item->origin())) continue;
+      unable.primary.at = item->origin();
       unable.path = yaml::path_to(root(), unable.primary.at);
       break;
     }
@@ -355,7 +368,7 @@ class RuleChecker {
   std::map<const cel::LazyExpression*, cel::Value> outer_lists_;
   Subject subject_;
   std::vector<cel::Value> values_;
-  std::size_t base_count_;
+  std::size_t base_count_ = 0;  // of values_: those outside of all loops
   const yaml::Node* blueprint_;
   const derive::Conflict* conflict_;
   diag::Sources& sources_;
@@ -375,6 +388,7 @@ void check(const Rules& rules, const blueprint::Blueprint& blueprint,
                               blueprint.platform->catalog, facts};
   Subject subject;
   subject.values = inputs.values();
+  rules.variables->bind(subject.values);
   subject.values.emplace_back(arena.string(today));
   subject.fallback = blueprint.metadata.get("name").origin();
   subject.observer = observer;

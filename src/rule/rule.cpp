@@ -34,11 +34,13 @@ class RuleCompiler {
       : base_(std::move(environment)), thorough_(thorough), sources_(sources), sink_(&sink) {}
 
   /// Nothing after diagnostics.
-  std::optional<Rule> compile(const yaml::Node& written) {
+  std::optional<Rule> compile(const yaml::Node& written,
+                              const std::shared_ptr<const cel::Environment>& environment) {
     const std::size_t errors_before = sink_->error_count();
     Rule rule;
     rule.written = written;
     yaml::Node for_each;
+    yaml::Node variables;
     yaml::Node when;
     yaml::Node check;
     for (const auto& [key, value] : written.entries()) {
@@ -51,6 +53,8 @@ class RuleCompiler {
         rule.source = value.as_string();
       } else if (name == "forEach") {
         for_each = value;
+      } else if (name == "variables") {
+        variables = value;
       } else if (name == "when") {
         when = value;
       } else if (name == "check") {
@@ -59,9 +63,10 @@ class RuleCompiler {
         for (const yaml::Node& axis : value.items()) rule.between.emplace_back(axis.as_string());
       }
     }
-    const Loops& loops = loops_of(for_each);
+    const Loops& loops = loops_of(for_each, environment);
     rule.loops = loops.loops;
     rule.environment = loops.environment;
+    rule.variables = define(variables, rule.environment);
     rule.when = lazy(when, rule.environment);
     rule.check = lazy(check, rule.environment);
     if (thorough_) {
@@ -74,6 +79,14 @@ class RuleCompiler {
     }
     if (sink_->error_count() != errors_before) return std::nullopt;
     return rule;
+  }
+
+  const std::shared_ptr<const cel::Environment>& base() const { return base_; }
+
+  /// Expressions with names, and the environment of those who read them.
+  cel::Definitions define(const yaml::Node& written,
+                          std::shared_ptr<const cel::Environment>& environment) {
+    return {written, environment, thorough_, sources_, *sink_};
   }
 
   /// The condition under which the rules of a file are looked at.
@@ -90,11 +103,12 @@ class RuleCompiler {
 
   /// From here on rules come late: all of them were checked before.
   void be_late() { sink_ = &none_; }
-  std::vector<Rule> compile_late(const yaml::Node& written) {
+  std::vector<Rule> compile_late(const yaml::Node& written,
+                                 const std::shared_ptr<const cel::Environment>& environment) {
     const std::lock_guard<std::mutex> guard(one_at_a_time_);
     std::vector<Rule> rules;
     for (const yaml::Node& item : written.items()) {
-      if (std::optional<Rule> rule = compile(item)) rules.push_back(std::move(*rule));
+      if (std::optional<Rule> rule = compile(item, environment)) rules.push_back(std::move(*rule));
     }
     return rules;
   }
@@ -114,9 +128,12 @@ class RuleCompiler {
   }
 
   // Rules with the same loops share them, and with them what the loops go over.
-  const Loops& loops_of(const yaml::Node& for_each) {
+  const Loops& loops_of(const yaml::Node& for_each,
+                        const std::shared_ptr<const cel::Environment>& environment) {
     std::string key;
     key.reserve(kUsualLoops);
+    key += environment->container;
+    key += '\0';
     for (const yaml::Entry& loop : for_each.entries()) {
       key += loop.key.as_string();
       key += '\0';
@@ -131,21 +148,21 @@ class RuleCompiler {
     Loops& out = found->second;
     if (!added) return out;
     std::vector<Rule::Loop> loops;
-    out.environment = base_;
-    std::uint64_t digest = 0;
+    out.environment = environment;
+    std::uint64_t digest = base::quick_digest(environment->container);
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()), list_of(loop.value, out.environment)};
-      auto environment = std::make_shared<cel::Environment>(*out.environment);
+      auto inner = std::make_shared<cel::Environment>(*out.environment);
       cel::LazyType element{cel::Type()};
       if (*compiled.list) {
         element = cel::LazyType(
             [list = compiled.list] { return cel::type_of(*list->get().program).element(); });
       }
-      environment->variables.push_back({compiled.variable, std::move(element)});
+      inner->variables.push_back({compiled.variable, std::move(element)});
       // Short names stand for many things: what is stored is told apart by the loops.
       digest = base::quick_digest(loop.value.as_string()) ^ (digest * 31);
-      environment->container = "loop" + std::to_string(digest % kLoopNames);
-      out.environment = std::move(environment);
+      inner->container = "loop" + std::to_string(digest % kLoopNames);
+      out.environment = std::move(inner);
       loops.push_back(std::move(compiled));
     }
     out.loops = std::make_shared<const std::vector<Rule::Loop>>(std::move(loops));
@@ -185,31 +202,34 @@ bool Group::is_open(std::span<const cel::Value> values, yaml::Arena& arena) cons
 
 const std::vector<Rule>& Group::rules() const {
   once_.call([this] {
-    if (compiler_ != nullptr) rules_ = compiler_->compile_late(written_);
+    if (compiler_ != nullptr) rules_ = compiler_->compile_late(written_, environment_);
   });
   return rules_;
 }
 
-std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
-                                     std::shared_ptr<const cel::Environment> environment,
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform, const derive::Scope& scope,
                                      bool thorough, diag::Sources& sources, diag::Sink& sink) {
-  auto with_date = std::make_shared<cel::Environment>(*environment);
+  auto groups = std::make_shared<Rules>();
+  const std::size_t errors_before = sink.error_count();
+  groups->variables = scope.variables;
+  auto with_date = std::make_shared<cel::Environment>(*scope.environment);
   with_date->variables.push_back(
       {"today", cel::LazyType(cel::Type::simple(cel::TypeKind::string))});
   const auto compiler =
       std::make_shared<RuleCompiler>(std::move(with_date), thorough, sources, sink);
-  auto groups = std::make_shared<Rules>();
   std::map<std::string, diag::Origin> seen;
-  const std::size_t errors_before = sink.error_count();
   for (const catalog::RuleFile& file : platform.rules) {
     cel::LazyExpression gate = compiler->gate(file.gate);
+    std::shared_ptr<const cel::Environment> within = compiler->base();
+    cel::Definitions variables = compiler->define(file.variables, within);
     if (!thorough && gate) {
-      groups->push_back(std::make_unique<const Group>(std::move(gate), file.rules, compiler));
+      groups->groups.push_back(std::make_unique<const Group>(
+          std::move(gate), std::move(variables), std::move(within), file.rules, compiler));
       continue;
     }
     std::vector<Rule> rules;
     for (const yaml::Node& written : file.rules.items()) {
-      std::optional<Rule> rule = compiler->compile(written);
+      std::optional<Rule> rule = compiler->compile(written, within);
       if (!rule) continue;
       if (thorough) {
         const auto [first, added] = seen.emplace(rule->code, written.get("code").origin());
@@ -224,31 +244,40 @@ std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
       }
       rules.push_back(std::move(*rule));
     }
-    groups->push_back(std::make_unique<const Group>(std::move(gate), std::move(rules)));
+    groups->groups.push_back(
+        std::make_unique<const Group>(std::move(gate), std::move(variables), std::move(rules)));
   }
   compiler->be_late();
   return sink.error_count() == errors_before ? groups : nullptr;
 }
 
 std::shared_ptr<const Rules> compile_document_rules(
-    const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
-    bool thorough, diag::Sources& sources, diag::Sink& sink) {
+    const std::vector<catalog::RuleFile>& files,
+    std::shared_ptr<const cel::Environment> environment, bool thorough, diag::Sources& sources,
+    diag::Sink& sink) {
+  const std::size_t errors_before = sink.error_count();
   RuleCompiler compiler(std::move(environment), thorough, sources, sink);
-  std::vector<Rule> rules;
-  bool good = true;
-  for (const yaml::Node& item : written) {
-    std::optional<Rule> rule = compiler.compile(item);
-    good = good && rule;
-    if (rule) rules.push_back(std::move(*rule));
-  }
-  if (!good) return nullptr;
   auto groups = std::make_shared<Rules>();
-  groups->push_back(std::make_unique<const Group>(cel::LazyExpression(), std::move(rules)));
-  return groups;
+  for (const catalog::RuleFile& file : files) {
+    std::shared_ptr<const cel::Environment> within = compiler.base();
+    cel::Definitions variables = compiler.define(file.variables, within);
+    std::vector<Rule> rules;
+    for (const yaml::Node& item : file.rules.items()) {
+      if (std::optional<Rule> rule = compiler.compile(item, within)) {
+        rules.push_back(std::move(*rule));
+      }
+    }
+    groups->groups.push_back(std::make_unique<const Group>(cel::LazyExpression(),
+                                                           std::move(variables), std::move(rules)));
+  }
+  return sink.error_count() == errors_before ? groups : nullptr;
 }
 
-bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena) {
-  values.emplace_back(yaml::Node::view("", diag::kNoOrigin));
+bool holds(const Rules& rules, const Group& group, const Rule& rule, std::vector<cel::Value> values,
+           yaml::Arena& arena) {
+  rules.variables->bind(values);
+  values.emplace_back(yaml::Node::view("", diag::kNoOrigin));  // today
+  group.variables().bind(values);
   const auto is_true = [&](const cel::LazyExpression& expression, bool otherwise) {
     const cel::Outcome outcome = cel::attempt(*expression.get().program, values, arena);
     if (!outcome.ok()) return otherwise;
@@ -256,7 +285,11 @@ bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena)
   };
   const std::function<bool(std::size_t)> loop = [&](std::size_t depth) {
     if (depth == rule.loops->size()) {
-      return (rule.when && !is_true(rule.when, false)) || is_true(rule.check, true);
+      const std::size_t outside = values.size();
+      rule.variables.bind(values);
+      const bool kept = (rule.when && !is_true(rule.when, false)) || is_true(rule.check, true);
+      values.resize(outside);
+      return kept;
     }
     const cel::Expression& written = (*rule.loops)[depth].list->get();
     const cel::Outcome list = cel::attempt(*written.program, values, arena);

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "base/once.hpp"
+#include "cel/definitions.hpp"
 #include "derive/derive.hpp"
+#include "derive/environment.hpp"
 
 namespace gpuctl::rule {
 
@@ -22,6 +24,7 @@ struct Rule {
     std::shared_ptr<const cel::LazyExpression> list;
   };
   std::shared_ptr<const std::vector<Loop>> loops;  // shared by rules with the same
+  cel::Definitions variables;                      // of its own; they see the loops' variables
   cel::LazyExpression when;
   cel::LazyExpression check;
   // What a broken rule says is compiled only then: most rules are kept most of the time.
@@ -36,41 +39,54 @@ class RuleCompiler;
 /// Rules of one file. Those behind a gate are read when it first opens.
 class Group {
  public:
-  Group(cel::LazyExpression gate, std::vector<Rule> rules)
-      : gate_(std::move(gate)), rules_(std::move(rules)) {}
-  /// Compiled late; `written` was checked before.
-  Group(cel::LazyExpression gate, const yaml::Node& written, std::shared_ptr<RuleCompiler> compiler)
-      : gate_(std::move(gate)), written_(written), compiler_(std::move(compiler)) {}
+  Group(cel::LazyExpression gate, cel::Definitions variables, std::vector<Rule> rules)
+      : gate_(std::move(gate)), variables_(std::move(variables)), rules_(std::move(rules)) {}
+  /// Compiled late, in the environment that the variables give; `written` was checked before.
+  Group(cel::LazyExpression gate, cel::Definitions variables,
+        std::shared_ptr<const cel::Environment> environment, const yaml::Node& written,
+        std::shared_ptr<RuleCompiler> compiler)
+      : gate_(std::move(gate)),
+        variables_(std::move(variables)),
+        environment_(std::move(environment)),
+        written_(written),
+        compiler_(std::move(compiler)) {}
   bool has_gate() const { return static_cast<bool>(gate_); }
   /// True when the rules are about something that is there: there is no gate, it is true, or that
   /// cannot be said.
   bool is_open(std::span<const cel::Value> values, yaml::Arena& arena) const;
   /// Thread-safe.
   const std::vector<Rule>& rules() const;
+  /// For all of them.
+  const cel::Definitions& variables() const { return variables_; }
 
  private:
   cel::LazyExpression gate_;
+  cel::Definitions variables_;
+  std::shared_ptr<const cel::Environment> environment_;
   yaml::Node written_;
   std::shared_ptr<RuleCompiler> compiler_;
   mutable base::Once once_;
   mutable std::vector<Rule> rules_;
 };
 
-using Rules = std::vector<std::unique_ptr<const Group>>;
+struct Rules {
+  std::shared_ptr<const cel::Definitions> variables;  // of the platform
+  std::vector<std::unique_ptr<const Group>> groups;
+};
 
-/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `environment` is
-/// base_environment() of the platform; rules see one variable more, `today`. With `thorough` all
-/// expressions and texts are compiled at once, as the build does for what is built in; otherwise
-/// when a rule first needs them.
-std::shared_ptr<const Rules> compile(const catalog::Platform& platform,
-                                     std::shared_ptr<const cel::Environment> environment,
+/// Compiles the rules of a platform; nullptr after diagnostics (GPU03xx, GPU0408). `scope` is
+/// scope_of() the platform; rules see one variable more, `today`. With `thorough` all expressions
+/// and texts are compiled at once, as the build does for what is built in; otherwise when a rule
+/// first needs them.
+std::shared_ptr<const Rules> compile(const catalog::Platform& platform, const derive::Scope& scope,
                                      bool thorough, diag::Sources& sources, diag::Sink& sink);
 
 /// The same for rules on documents (key `on`, which the caller has dealt with): several may share a
 /// code, and `field` may name an absent field below what `at` leads to.
 std::shared_ptr<const Rules> compile_document_rules(
-    const std::vector<yaml::Node>& written, std::shared_ptr<const cel::Environment> environment,
-    bool thorough, diag::Sources& sources, diag::Sink& sink);
+    const std::vector<catalog::RuleFile>& files,
+    std::shared_ptr<const cel::Environment> environment, bool thorough, diag::Sources& sources,
+    diag::Sink& sink);
 
 /// What became of a rule for one item of its loops.
 enum class Verdict : std::uint8_t {
@@ -115,11 +131,11 @@ struct Subject {
 void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
            diag::Sink& sink);
 
-/// Whether a rule on blueprints is kept for all items of its loops. `values` are those of
-/// base_environment(): a rule between versions knows no date, and sees an empty text.
-/// Nothing is reported: a rule that cannot be evaluated, because it asks for what is not there, is
-/// kept.
-bool holds(const Rule& rule, std::vector<cel::Value> values, yaml::Arena& arena);
+/// Whether a rule of a group on blueprints is kept for all items of its loops. `values` are those
+/// of base_environment(): a rule between versions knows no date, and sees an empty text. Nothing is
+/// reported: a rule that cannot be evaluated, because it asks for what is not there, is kept.
+bool holds(const Rules& rules, const Group& group, const Rule& rule, std::vector<cel::Value> values,
+           yaml::Arena& arena);
 
 /// Runs every rule; each broken one is a diagnostic with the rule's code. Rules that read an absent
 /// fact are skipped. The first broken rule between versions also says which pins of the blueprint

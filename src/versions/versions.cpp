@@ -34,6 +34,7 @@ struct Axis {
 };
 
 struct Between {
+  const rule::Group* group = nullptr;
   const rule::Rule* rule = nullptr;
   std::vector<std::size_t> axes;  // ascending
 };
@@ -41,10 +42,12 @@ struct Between {
 // One choice for one blueprint.
 class VersionSearch {
  public:
-  VersionSearch(const std::vector<Axis>& axes, const std::vector<Between>& rules,
-                std::span<const cel::Value> values, const derive::Earlier& earlier,
-                diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+  VersionSearch(const std::vector<Axis>& axes, const std::vector<Between>& between,
+                const rule::Rules& rules, std::span<const cel::Value> values,
+                const derive::Earlier& earlier, diag::Sources& sources, yaml::Arena& arena,
+                diag::Sink& sink)
       : all_axes_(axes),
+        between_(between),
         rules_(rules),
         values_(values.begin(), values.end()),
         earlier_(earlier),
@@ -176,7 +179,7 @@ class VersionSearch {
   std::vector<Constraint> constraints() {
     std::vector<Constraint> out;
     codes_.clear();
-    for (const Between& between : rules_) {
+    for (const Between& between : between_) {
       Constraint constraint;
       for (const std::size_t axis : between.axes) {
         if (places_[axis]) constraint.axes.push_back(*places_[axis]);
@@ -184,7 +187,7 @@ class VersionSearch {
       if (constraint.axes.empty()) continue;
       const bool refused = between.rule->severity == diag::Severity::error;
       constraint.level = constraint.axes.size() > 1 ? kApart : refused ? kRefused : kNotSupported;
-      constraint.holds = [this, axes = constraint.axes,
+      constraint.holds = [this, axes = constraint.axes, group = between.group,
                           rule = between.rule](std::span<const std::size_t> asked) {
         yaml::MapBuilder versions;
         for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -192,7 +195,7 @@ class VersionSearch {
           versions.set(arena_, known.axis->name, known.values[asked[i]]);
         }
         versions.set(arena_, "before", before_.build(arena_));
-        return rule::holds(*rule, with(versions.build(arena_)), arena_);
+        return rule::holds(rules_, *group, *rule, with(versions.build(arena_)), arena_);
       };
       codes_.push_back(between.rule->code);
       out.push_back(std::move(constraint));
@@ -300,7 +303,8 @@ class VersionSearch {
   }
 
   const std::vector<Axis>& all_axes_;
-  const std::vector<Between>& rules_;
+  const std::vector<Between>& between_;
+  const rule::Rules& rules_;
   std::vector<cel::Value> values_;
   const derive::Earlier& earlier_;
   diag::Sources& sources_;
@@ -321,7 +325,7 @@ class Versions : public derive::Chooser {
   derive::Chosen choose(std::span<const cel::Value> values, const derive::Earlier& earlier,
                         diag::Sources& sources, yaml::Arena& arena,
                         diag::Sink& sink) const override {
-    return VersionSearch(axes_, between_, values, earlier, sources, arena, sink).choose();
+    return VersionSearch(axes_, between_, *rules_, values, earlier, sources, arena, sink).choose();
   }
 
  private:
@@ -378,16 +382,14 @@ std::shared_ptr<const derive::Chooser> compile(const catalog::Platform& platform
   std::vector<Axis> axes;
   for (const yaml::Node& written : platform.axes) axes.push_back(compiler.axis(written));
   std::vector<Between> between;
-  std::vector<const rule::Rule*> candidates;
-  for (const auto& group : *rules) {
+  std::vector<Between> candidates;
+  for (const auto& group : rules->groups) {
     if (group->has_gate()) continue;  // none is behind one
-    for (const rule::Rule& rule : group->rules()) candidates.push_back(&rule);
+    for (const rule::Rule& rule : group->rules()) candidates.push_back({group.get(), &rule, {}});
   }
-  for (const rule::Rule* candidate : candidates) {
-    const rule::Rule& rule = *candidate;
+  for (Between& made : candidates) {
+    const rule::Rule& rule = *made.rule;
     if (rule.between.empty()) continue;
-    Between made;
-    made.rule = &rule;
     for (const std::string& name : rule.between) {
       const auto axis =
           std::find_if(axes.begin(), axes.end(), [&](const Axis& one) { return one.name == name; });

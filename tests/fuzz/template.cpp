@@ -7,7 +7,7 @@
 #include "diag/print.hpp"
 #include "render/documents.hpp"
 #include "render/origin.hpp"
-#include "support/knowledge.hpp"
+#include "support/scope.hpp"
 
 namespace gpuctl {
 namespace {
@@ -43,7 +43,7 @@ void try_template(const std::string& text, const std::string& spec) {
   const auto templates = render::compile(*lab.platform, derive::base_environment(*lab.platform),
                                          *lab.library, true, sink);
   const auto derivation =
-      derive::compile(*lab.platform, derive::base_environment(*lab.platform), true, sources, sink);
+      derive::compile(*lab.platform, testing::scope_of(lab), true, sources, sink);
   const auto blueprint = lab.blueprint(spec);
   if (templates == nullptr || derivation == nullptr || !blueprint) return;
   const yaml::Node facts = lab.parse("{infraID: one-x}");

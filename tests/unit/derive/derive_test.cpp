@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/knowledge.hpp"
+#include "support/scope.hpp"
 
 namespace gpuctl::derive {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 using testing::Files;
 using testing::Lab;
 using testing::lab;
+using testing::scope_of;
 using testing::wrap;
 
 struct Made {
@@ -29,8 +30,8 @@ Made run(const std::string& rows, const std::string& spec, const std::string& ke
   Lab lab(files);
   Made made;
   if (lab.platform != nullptr) {
-    const auto derivation = compile(*lab.platform, base_environment(*lab.platform), true,
-                                    lab.library->sources(), lab.sink);
+    const auto derivation =
+        compile(*lab.platform, scope_of(lab), true, lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (derivation != nullptr && blueprint) {
       const auto derived =

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "support/knowledge.hpp"
+#include "support/scope.hpp"
 
 namespace gpuctl::render {
 namespace {
@@ -10,6 +10,7 @@ namespace {
 using testing::Files;
 using testing::Lab;
 using testing::lab;
+using testing::scope_of;
 using testing::wrap;
 
 struct Made {
@@ -38,8 +39,8 @@ Made run(const std::vector<std::string>& templates, const std::string& spec,
   if (lab.platform != nullptr) {
     const auto compiled = compile(*lab.platform, derive::base_environment(*lab.platform),
                                   *lab.library, true, lab.sink);
-    const auto derivation = derive::compile(*lab.platform, derive::base_environment(*lab.platform),
-                                            true, lab.library->sources(), lab.sink);
+    const auto derivation =
+        derive::compile(*lab.platform, scope_of(lab), true, lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "derive/environment.hpp"
-#include "support/knowledge.hpp"
+#include "support/scope.hpp"
 
 namespace gpuctl::rule {
 namespace {
@@ -11,6 +11,7 @@ namespace {
 using testing::Files;
 using testing::Lab;
 using testing::lab;
+using testing::scope_of;
 using testing::wrap;
 
 struct Made {
@@ -40,10 +41,10 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
   files["providers/lab/rules.yaml"] = wrap("Rules", gate + "  rules:\n" + rules);
   Lab lab(files);
   if (lab.platform != nullptr) {
-    const auto compiled = compile(*lab.platform, derive::base_environment(*lab.platform), thorough,
-                                  lab.library->sources(), lab.sink);
-    const auto derivation = derive::compile(*lab.platform, derive::base_environment(*lab.platform),
-                                            true, lab.library->sources(), lab.sink);
+    const auto compiled =
+        compile(*lab.platform, scope_of(lab), thorough, lab.library->sources(), lab.sink);
+    const auto derivation =
+        derive::compile(*lab.platform, scope_of(lab), true, lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);

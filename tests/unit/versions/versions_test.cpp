@@ -4,7 +4,7 @@
 
 #include "derive/derive.hpp"
 #include "derive/environment.hpp"
-#include "support/knowledge.hpp"
+#include "support/scope.hpp"
 
 namespace gpuctl::versions {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 using testing::Files;
 using testing::Lab;
 using testing::lab;
+using testing::scope_of;
 using testing::wrap;
 
 struct Made {
@@ -79,11 +80,11 @@ Made run(const std::string& spec, const std::string& kept = "null",
   Made made;
   if (lab.platform != nullptr) {
     diag::Sources& sources = lab.library->sources();
+    const derive::Scope scope = scope_of(lab);
     const auto environment = derive::base_environment(*lab.platform);
-    const auto compiled = rule::compile(*lab.platform, environment, true, sources, lab.sink);
+    const auto compiled = rule::compile(*lab.platform, scope, true, sources, lab.sink);
     const auto chooser = compile(*lab.platform, environment, compiled, true, sources, lab.sink);
-    const auto derivation =
-        derive::compile(*lab.platform, environment, true, sources, lab.sink, chooser);
+    const auto derivation = derive::compile(*lab.platform, scope, true, sources, lab.sink, chooser);
     const auto blueprint = lab.blueprint(spec);
     if (chooser != nullptr && derivation != nullptr && blueprint) {
       derive::Earlier earlier(lab.parse(kept));

@@ -1,0 +1,93 @@
+#include "cel/definitions.hpp"
+
+#include <algorithm>
+
+#include "base/digest.hpp"
+#include "cel/ast.hpp"
+#include "cel/codes.hpp"
+
+namespace gpuctl::cel {
+
+namespace {
+
+// Short names stand for many things: what is stored is told apart by how they are defined.
+constexpr std::uint64_t kContainerNames = 1'000'000'000;
+
+bool is_name(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto further = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), further) &&
+         !is_reserved(text);
+}
+
+void check_name(const yaml::Node& name, const Environment& environment, diag::Sink& sink) {
+  const std::string text(name.as_string());
+  if (!is_name(text)) {
+    sink.error(kDoesNotParse, name.origin(), "`" + text + "` cannot be the name of a variable")
+        .expect("letters and digits, a letter first");
+  }
+  const auto& known = environment.variables;
+  if (std::any_of(known.begin(), known.end(),
+                  [&](const Variable& one) { return one.name == text; })) {
+    sink.error(kDoesNotCheck, name.origin(), "`" + text + "` stands for something else here")
+        .suggest("take another name");
+  }
+}
+
+}  // namespace
+
+const Deferred* as_deferred(const Value& value) {
+  return value.is_node() ? nullptr : dynamic_cast<const Deferred*>(value.opaque());
+}
+
+const Outcome& Deferred::evaluate(std::span<const Value> values, yaml::Arena& arena,
+                                  std::vector<yaml::Origin>* reads, bool explain) const {
+  const bool told = !explain || explained_ || outcome_.ok();
+  if (!known_ || !told || (reads != nullptr && !reads_)) {
+    const Expression& expression = definition_->get();
+    const std::span<const Value> seen = values.first(visible_);
+    if (reads != nullptr) reads_.emplace();
+    std::vector<yaml::Origin>* own = reads == nullptr ? nullptr : &*reads_;
+    outcome_ = explain ? cel::evaluate(*expression.program, seen, arena, own)
+                       : attempt(*expression.program, seen, arena, own);
+    if (outcome_.error && outcome_.error->inside == nullptr) outcome_.error->inside = &expression;
+    known_ = true;
+    explained_ = explain;
+  }
+  if (reads != nullptr) reads->insert(reads->end(), reads_->begin(), reads_->end());
+  return outcome_;
+}
+
+Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Environment>& environment,
+                         bool thorough, diag::Sources& sources, diag::Sink& sink) {
+  expressions_.reserve(written.size());
+  std::uint64_t digest = base::quick_digest(environment->container);
+  for (const yaml::Entry& entry : written.entries()) {
+    if (thorough) check_name(entry.key, *environment, sink);
+    const std::size_t errors_before = sink.error_count();
+    auto expression = std::make_shared<LazyExpression>(entry.value, environment, sources);
+    if (thorough) expression->check(sink);
+    const bool good = sink.error_count() == errors_before;
+    auto reader = std::make_shared<Environment>(*environment);
+    // A faulty one has any type: only its own fault is reported.
+    LazyType type = good ? LazyType([expression] { return type_of(*expression->get().program); })
+                         : LazyType(Type::dyn());
+    reader->variables.push_back({std::string(entry.key.as_string()), std::move(type)});
+    digest = base::quick_digest(entry.value.as_string()) ^ (digest * 31);
+    reader->container = "variable" + std::to_string(digest % kContainerNames);
+    environment = std::move(reader);
+    expressions_.push_back(std::move(expression));
+  }
+}
+
+void Definitions::bind(std::vector<Value>& values) const {
+  if (expressions_.empty()) return;
+  // One allocation for all of them.
+  const auto bound = std::make_shared<std::vector<std::optional<Deferred>>>(expressions_.size());
+  for (std::size_t i = 0; i < expressions_.size(); ++i) {
+    const Deferred& made = (*bound)[i].emplace(*expressions_[i], values.size());
+    values.emplace_back(std::shared_ptr<const Opaque>(bound, &made));
+  }
+}
+
+}  // namespace gpuctl::cel
