@@ -20,6 +20,8 @@ bool is_name(std::string_view text) {
          !is_reserved(text);
 }
 
+}  // namespace
+
 void check_name(const yaml::Node& name, const Environment& environment, diag::Sink& sink) {
   const std::string text(name.as_string());
   if (!is_name(text)) {
@@ -33,8 +35,6 @@ void check_name(const yaml::Node& name, const Environment& environment, diag::Si
         .suggest("take another name");
   }
 }
-
-}  // namespace
 
 const Deferred* as_deferred(const Value& value) {
   return value.is_node() ? nullptr : dynamic_cast<const Deferred*>(value.opaque());

@@ -42,6 +42,10 @@ class Deferred final : public Opaque {
 /// The deferred value that stands in the place of a variable, or nullptr.
 const Deferred* as_deferred(const Value& value);
 
+/// Checks a name that expressions shall see besides those of `environment`. One that is none is
+/// GPU0301, one that stands for something else already GPU0302.
+void check_name(const yaml::Node& name, const Environment& environment, diag::Sink& sink);
+
 /// A list of definitions, each of which sees those before it. Shareable among threads.
 class Definitions {
  public:

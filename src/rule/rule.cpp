@@ -152,6 +152,7 @@ class RuleCompiler {
     std::uint64_t digest = base::quick_digest(environment->container);
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()), list_of(loop.value, out.environment)};
+      if (thorough_) cel::check_name(loop.key, *out.environment, *sink_);
       auto inner = std::make_shared<cel::Environment>(*out.environment);
       cel::LazyType element{cel::Type()};
       if (*compiled.list) {
