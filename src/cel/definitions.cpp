@@ -43,6 +43,7 @@ const Deferred* as_deferred(const Value& value) {
 const Outcome& Deferred::evaluate(std::span<const Value> values, yaml::Arena& arena,
                                   std::vector<yaml::Origin>* reads, bool explain) const {
   const bool told = !explain || explained_ || outcome_.ok();
+  if (!known_) reads_.reset();
   if (!known_ || !told || (reads != nullptr && !reads_)) {
     const Expression& expression = definition_->get();
     const std::span<const Value> seen = values.first(visible_);
@@ -74,9 +75,15 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
                          : LazyType(Type::dyn());
     reader->variables.push_back({std::string(entry.key.as_string()), std::move(type)});
     digest = base::quick_digest(entry.value.as_string()) ^ (digest * 31);
-    reader->container = "variable" + std::to_string(digest % kContainerNames);
+    reader->container = "var" + std::to_string(digest % kContainerNames);
     environment = std::move(reader);
     expressions_.push_back(std::move(expression));
+  }
+}
+
+void Definitions::forget(std::span<const Value> values) const {
+  for (std::size_t i = 0; i < expressions_.size(); ++i) {
+    static_cast<const Deferred*>(values[i].opaque())->forget();
   }
 }
 

@@ -27,6 +27,7 @@ class Deferred final : public Opaque {
   /// definition that it is in.
   const Outcome& evaluate(std::span<const Value> values, yaml::Arena& arena,
                           std::vector<yaml::Origin>* reads, bool explain) const;
+  void forget() const { known_ = false; }
   /// What an earlier evaluation gave, or nullptr.
   const Value* known() const { return known_ && outcome_.ok() ? &outcome_.value : nullptr; }
 
@@ -59,6 +60,8 @@ class Definitions {
   /// Adds a value for each to those of the environment that they were compiled in. This must
   /// outlive the values.
   void bind(std::vector<Value>& values) const;
+  /// Has the values that bind() added worked out again, because what they read has changed.
+  void forget(std::span<const Value> values) const;
 
  private:
   std::vector<std::shared_ptr<const LazyExpression>> expressions_;

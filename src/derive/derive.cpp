@@ -24,24 +24,27 @@ class DerivationRun {
         arena_(arena),
         sink_(sink),
         provenance_(provenance) {
-    inputs_.metadata = blueprint.metadata;
-    inputs_.spec = blueprint.spec;
-    inputs_.catalog = blueprint.platform->catalog;
-    inputs_.facts = facts;
+    Inputs inputs;
+    inputs.metadata = blueprint.metadata;
+    inputs.spec = blueprint.spec;
+    inputs.catalog = blueprint.platform->catalog;
+    inputs.facts = facts;
     result_.cluster = arena.map(std::span<const yaml::Entry>(), blueprint.document.origin());
-    if (provenance_ != nullptr) inputs_ = mark(inputs_, *provenance_, arena);
+    if (provenance_ != nullptr) inputs = mark(inputs, *provenance_, arena);
+    values_ = inputs.values();
+    variables_.bind(values_);
+    shared_count_ = values_.size();
   }
 
   void row(const Row& row) {
-    inputs_.cluster = result_.cluster;
-    values_ = inputs_.values();
+    values_.resize(shared_count_);
+    values_[kCluster] = cel::Value(result_.cluster);
+    variables_.forget(std::span(values_).subspan(kBaseVariables));
     if (row.choose) chosen_ = choose();
-    variables_.bind(values_);
-    const std::size_t outside = values_.size();
     row.variables.bind(values_);
     const Placing placing{
-        [&](const yaml::Node& item, std::size_t index) {
-          values_.resize(outside);
+        [this, &row](const yaml::Node& item, std::size_t index) {
+          values_.resize(shared_count_);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
           row.variables.bind(values_);
@@ -122,7 +125,8 @@ class DerivationRun {
 
   yaml::Node choose() {
     if (chooser_ == nullptr) return arena_.map(std::span<const yaml::Entry>());
-    Chosen made = chooser_->choose(values_, earlier_, sources_, arena_, sink_);
+    const auto base = std::span(values_).first(kBaseVariables);
+    Chosen made = chooser_->choose(base, earlier_, sources_, arena_, sink_);
     for (Choice& choice : made.choices) result_.choices.push_back(std::move(choice));
     result_.conflict = std::move(made.conflict);
     return made.values;
@@ -167,8 +171,8 @@ class DerivationRun {
   const cel::Definitions& variables_;
   const Chooser* chooser_;
   const schema::Schema& derived_schema_;
-  Inputs inputs_;
   std::vector<cel::Value> values_;
+  std::size_t shared_count_ = 0;  // of values_: those that every row sees
   yaml::Node chosen_;
   const Earlier& earlier_;
   diag::Sources& sources_;
