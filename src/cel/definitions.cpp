@@ -13,11 +13,14 @@ namespace {
 // Short names stand for many things: what is stored is told apart by how they are defined.
 constexpr std::uint64_t kContainerNames = 1'000'000'000;
 
+constexpr std::string_view kKeywords[] = {"in", "true", "false", "null"};
+
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto further = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
   return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), further) &&
-         !is_reserved(text);
+         !is_reserved(text) &&
+         std::find(std::begin(kKeywords), std::end(kKeywords), text) == std::end(kKeywords);
 }
 
 }  // namespace

@@ -23,10 +23,8 @@ struct Made {
   std::string report;
 };
 
-Made run(const std::string& rows, const std::string& spec, const std::string& kept = "null",
+Made run(const Files& files, const std::string& spec, const std::string& kept = "null",
          const std::string& facts = "{}") {
-  Files files = lab();
-  files["providers/lab/derive.yaml"] = wrap("Derivation", "  rows:\n" + rows);
   Lab lab(files);
   Made made;
   if (lab.platform != nullptr) {
@@ -50,6 +48,13 @@ Made run(const std::string& rows, const std::string& spec, const std::string& ke
   made.codes = lab.codes();
   made.report = lab.report();
   return made;
+}
+
+Made run(const std::string& rows, const std::string& spec, const std::string& kept = "null",
+         const std::string& facts = "{}") {
+  Files files = lab();
+  files["providers/lab/derive.yaml"] = wrap("Derivation", "  rows:\n" + rows);
+  return run(files, spec, kept, facts);
 }
 
 TEST(Derive, SetsPathsInOrder) {
@@ -84,6 +89,40 @@ TEST(Derive, RunsOnceForEachItem) {
 TEST(Derive, OmitSetsNothing) {
   EXPECT_EQ(run("    - {set: name, value: omit()}\n", "").cluster, "{}");
   EXPECT_EQ(run("    - {set: deep.inner.flag, value: omit()}\n", "").cluster, "{}");
+}
+
+TEST(Derive, CopiesWhatIsThere) {
+  const Made made = run(R"x(    - {set: size, copy: spec.size}
+    - {set: channel, copy: facts.infraID}
+    - {set: pools, copy: spec.pools}
+    - {set: "pools[].type", copy: "spec.pools[index].type"}
+    - {set: deep.inner.flag, value: "spec.pools[0].?type.optMap(type, true)"}
+    - {set: name, value: "metadata.?name"}
+)x",
+                        "  pools: [{name: x}]\n");
+  EXPECT_EQ(made.cluster, R"({"size":2,"pools":[{"name":"x"}],"name":"one"})") << made.report;
+}
+
+TEST(Derive, ReadsVariables) {
+  Files files = lab();
+  files["providers/lab/variables.yaml"] =
+      wrap("Variables", "  variables: {sum: 'cluster.size + 1', unread: facts.infraID}\n");
+  files["providers/lab/derive.yaml"] = wrap("Derivation", R"(  rows:
+    - {set: size, copy: spec.size}
+    - {set: size, value: sum}
+    - {set: size, value: sum, because: "then ${string(sum)}"}
+    - {set: pools, copy: spec.pools}
+    - set: pools[].cores
+      variables: {row: "catalog.machines[item.type]", cores: row.cores + index}
+      when: has(item.type)
+      value: cores
+)");
+  const Made made =
+      run(files, "  pools: [{name: x, type: large}, {name: w}, {name: z, type: large}]\n");
+  EXPECT_EQ(made.cluster,
+            R"({"size":4,"pools":[{"name":"x","type":"large","cores":16},{"name":"w"},)"
+            R"({"name":"z","type":"large","cores":18}]})")
+      << made.report;
 }
 
 TEST(Derive, KeepsAChoiceWhileItIsValid) {

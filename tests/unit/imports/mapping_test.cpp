@@ -64,6 +64,29 @@ TEST(Mapping, MakesBlueprintAndFacts) {
   EXPECT_EQ(made.assumed, "");
 }
 
+TEST(Mapping, ReadsVariables) {
+  const Proposed made = propose(R"(
+  variables:
+    boxes: 'documents.filter(document, document.kind == "Box")'
+    names: found.names
+  find:
+    - {set: names, value: 'boxes.map(box, box.name)'}
+  rows:
+    - {set: metadata.name, value: 'names[0]'}
+    - {set: spec.pools, value: 'names.map(name, {"name": name})'}
+    - {set: 'spec.pools[].type', variables: {box: 'boxes[index]', type: box.type}, value: type}
+    - {set: spec.stage, value: 'boxes[0].?stage'}
+    - {set: spec.size, value: 'boxes[0].?size'}
+)",
+                                "[{kind: Box, name: a, type: big, stage: s}, {kind: Bag}, "
+                                "{kind: Box, name: b}]\n");
+  EXPECT_EQ(made.blueprint,
+            R"({"apiVersion":"gpuctl.dev/v1alpha1","kind":"Blueprint","metadata":{"name":"a"},)"
+            R"("spec":{"platform":"lab","pools":[{"name":"a","type":"big"},{"name":"b"}],)"
+            R"("stage":"s"}})")
+      << made.report;
+}
+
 TEST(Mapping, TellsWhatItAssumed) {
   const Proposed made = propose(R"(
   rows:

@@ -42,7 +42,7 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
   Lab lab(files);
   if (lab.platform != nullptr) {
     const auto compiled =
-        compile(*lab.platform, scope_of(lab), thorough, lab.library->sources(), lab.sink);
+        rule::compile(*lab.platform, scope_of(lab), thorough, lab.library->sources(), lab.sink);
     const auto derivation =
         derive::compile(*lab.platform, scope_of(lab), true, lab.library->sources(), lab.sink);
     const auto blueprint = lab.blueprint(spec);
@@ -84,6 +84,43 @@ TEST(Rule, PointsAtTheBlueprintValue) {
             "  = expected: one of small, large\n"
             "  = note: source: the test\n"
             "help: take `large`\n");
+}
+
+TEST(Rule, ReadsVariables) {
+  for (const bool thorough : {true, false}) {
+    for (const std::string gate : {"", "  gate: size(spec.pools) == 2\n"}) {
+      const std::string shared =
+          gate + "  variables: {known: 'catalog.machines.map(name, name)'}\n";
+      const Made made = run(R"x(    - code: GPU2001
+      severity: error
+      forEach: {pool: cluster.pools, name: "known.filter(name, name != pool.name)"}
+      variables: {type: pool.type, other: 'type + "/" + name', unread: facts.infraID}
+      when: type == "huge"
+      check: other != "huge/large"
+      at: type
+      message: ${other} of ${string(size(known))}
+)x",
+                            kSpec, "{}", nullptr, shared, thorough);
+      EXPECT_EQ(made.report,
+                "error[GPU2001]: huge/large of 2\n"
+                " --> blueprint.yaml:8:21\n"
+                "  |\n"
+                "8 |   - {name: z, type: huge}\n"
+                "  |                     ^^^^\n")
+          << gate;
+    }
+  }
+}
+
+TEST(Rule, RefusesAVariableThatHidesAnother) {
+  for (const char* names : {"forEach: {spec: cluster.pools}", "variables: {today: '1'}",
+                            "forEach: {pool: cluster.pools}\n      variables: {pool: '1'}"}) {
+    const Made made =
+        run("    - code: GPU2001\n      severity: error\n      " + std::string(names) +
+                "\n      check: 'true'\n      at: metadata.name\n      message: x\n",
+            kSpec);
+    EXPECT_EQ(made.codes, "GPU0302") << names;
+  }
 }
 
 TEST(Rule, TellsTheObserverOfEveryVerdict) {
