@@ -46,6 +46,15 @@ class BodyCompiler {
   }
 
   PiecePtr scalar(const yaml::Node& node, const cel::Environment& environment) {
+    if (has_directives(node.as_string())) {
+      std::optional<Lines> lines = compile_lines(node, environment, sources_, sink_);
+      if (!lines) return nullptr;
+      auto piece = std::make_unique<Piece>();
+      piece->kind = Piece::Kind::lines;
+      piece->written = node;
+      piece->lines = std::move(*lines);
+      return piece;
+    }
     if (!cel::has_expression(node.as_string())) return constant(node);
     std::optional<cel::Text> compiled = cel::compile_text(node, environment, sources_, sink_);
     if (!compiled) return nullptr;

@@ -25,7 +25,7 @@ std::string make(const std::string& body, const ResolveSecret& resolve = {}) {
   if (compiled == nullptr) return lab.codes();
   std::vector<cel::Value> values = {arena.string("world"), yaml::Node::integer(3),
                                     lab.parse("[a, b]"), lab.parse("{k: 1}")};
-  Instance instance(arena, resolve, lab.sink, nullptr);
+  Instance instance(arena, resolve, lab.library->sources(), lab.sink, nullptr);
   const auto made = instance.make(*compiled, values);
   if (instance.fault()) return "fault: " + instance.fault()->error.message;
   if (lab.sink.has_errors()) return lab.codes();
