@@ -134,7 +134,7 @@ TEST(Body, CannotBeInjected) {
         std::string("1e3")}) {
     std::vector<cel::Value> values = {arena.string(hostile)};
     const ResolveSecret none;
-    Instance instance(arena, none, lab.sink, nullptr);
+    Instance instance(arena, none, lab.library->sources(), lab.sink, nullptr);
     const auto made = instance.make(*compiled, values);
     ASSERT_TRUE(made.has_value());
     const yaml::Node back = lab.parse(yaml::emit(*made));
