@@ -188,8 +188,9 @@ class LinesCompiler {
     const std::string_view name = rest.substr(first, behind - first);
     const std::size_t joint = std::min(rest.find_first_not_of(kBlank, behind), rest.size());
     const std::string_view sign = loops ? "in " : "=";
-    const bool good = is_name(name) && rest.substr(joint).starts_with(sign) &&
-                      !rest.substr(joint).starts_with("==");
+    const std::string_view joined = rest.substr(joint);
+    const bool good = is_name(name) && joined.starts_with(sign) && joined.size() > sign.size() &&
+                      !joined.starts_with("==");
     if (!good && found.colon && found.rest != found.end) {
       error(found, "`" + std::string(found.word) + "` is malformed").expect(form(found.word));
     }
