@@ -77,7 +77,8 @@ class BodyCompiler {
       out->has_secret = out->has_secret || compiled->has_secret;
       out->items.push_back(std::move(compiled));
     }
-    return all_constant ? constant(node) : std::move(out);
+    if (all_constant) return constant(node);
+    return out;
   }
 
   PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
@@ -114,7 +115,8 @@ class BodyCompiler {
       out->has_secret = out->has_secret || field.value->has_secret;
       out->fields.push_back(std::move(field));
     }
-    return all_constant ? constant(node) : std::move(out);
+    if (all_constant) return constant(node);
+    return out;
   }
 
   bool check_key(const cel::Text& key) {

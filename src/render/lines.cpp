@@ -97,19 +97,19 @@ class LinesCompiler {
     }
     const std::size_t variables = environment_.variables.size();
     std::optional<Directive> closing;
-    std::size_t lines = at_;  // of text that is not compiled yet
+    std::size_t waiting = at_;  // the first line of text that is not compiled yet
     while (at_ < text_.size() && !closing) {
-      const std::size_t begin = at_;
-      const std::size_t end = line_end(text_, begin);
+      const std::size_t line = at_;
+      const std::size_t end = line_end(text_, line);
       at_ = std::min(end + 1, text_.size());
-      const std::optional<Directive> found = read_directive(text_, begin, end);
+      const std::optional<Directive> found = read_directive(text_, line, end);
       if (!found) continue;
-      add_text(lines, begin, out);
+      add_text(waiting, line, out);
       closing = directive(*found, opener, out);
-      lines = at_;
+      waiting = at_;
     }
     if (!closing) {
-      add_text(lines, at_, out);
+      add_text(waiting, at_, out);
       if (opener != nullptr && !gave_up_) {
         error(*opener, "`" + std::string(opener->word) + "` without its `$end`")
             .suggest("write `$end` on a line behind the last one it is about");
