@@ -1,4 +1,4 @@
-// json.parse, json.encode, sha256, base64.encode, base64.decode, jwt.claims.
+// json.parse, json.encode, sha256, base64.encode, base64.decode, jwt.claims, shell.quote.
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -191,6 +191,22 @@ Outcome jwt_claims(Arguments args, CallContext& context) {
   return claims;
 }
 
+// One word for a POSIX shell: in single quotes nothing is special but the quote itself (POSIX
+// Shell Command Language, 2.2.2).
+Outcome shell_quote(Arguments args, CallContext& context) {
+  const std::string_view text = args[0].node().as_string();
+  if (!context.charge(text.size() / 8)) return exhausted();
+  std::string out = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      out += "'\\''";
+    } else {
+      out += c;
+    }
+  }
+  return give_text(context, out + "'");
+}
+
 }  // namespace
 
 void add_encoding(Functions& to) {
@@ -215,6 +231,7 @@ void add_encoding(Functions& to) {
              return decoded(base64_decode(args[0].node().as_string()), context);
            });
   function(to, "jwt.claims", {string()}, Type::map(string(), dyn()), jwt_claims);
+  function(to, "shell.quote", {string()}, string(), shell_quote);
 }
 
 }  // namespace lib

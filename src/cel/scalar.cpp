@@ -69,14 +69,52 @@ void report_open(const yaml::Node& scalar, std::size_t open, diag::Sources& sour
 
 // `|` and `>` without `-`: the line break behind the expression makes a text of it.
 bool is_expression_and_line_break(const Text& text) {
-  return text.parts.size() == 2 && text.parts.front().expression &&
-         text.parts.back().literal == "\n";
+  if (text.parts.size() != 2 || !text.parts.front().expression) return false;
+  const std::size_t length = source(*text.parts.front().expression.program).size();
+  return text.parts.back().literal == "\n" &&
+         text.scalar.as_string().size() == kOpen.size() + length + std::string_view("}\n").size();
 }
 
-Expression compile_part(const yaml::Node& scalar, std::string_view text, std::uint32_t begin,
+// In a mixed text each expression must be a string. Programs that the build compiled are.
+bool check_strings(const Text& text, diag::Sources& sources, diag::Sink& sink) {
+  bool good = true;
+  for (const Text::Part& part : text.parts) {
+    if (!part.expression || is_stored(*part.expression.program)) continue;
+    const Type type = type_of(*part.expression.program);
+    if (type.is_dyn() || type.kind() == TypeKind::string) continue;
+    const auto length = static_cast<std::uint32_t>(source(*part.expression.program).size());
+    sink.error(kDoesNotCheck, place(part.expression, 0, length, sources),
+               "an expression inside text must be a string")
+        .expect("string")
+        .got(type.text())
+        .suggest(std::string(is_expression_and_line_break(text) ? kStripBreak : kWrap));
+    good = false;
+  }
+  return good;
+}
+
+}  // namespace
+
+bool has_expression(std::string_view text) {
+  return text.find(kOpen) != std::string_view::npos;
+}
+
+std::size_t find_outside(std::string_view text, std::size_t begin, char stop) {
+  for (std::size_t at = begin; at < text.size(); ++at) {
+    if (text[at] == stop) return at;
+    if (text.compare(at, kOpen.size(), kOpen) != 0) continue;
+    at = closing_brace(text, at + kOpen.size());
+    if (at == std::string_view::npos) break;
+  }
+  return text.size();
+}
+
+Expression compile_part(const yaml::Node& scalar, std::size_t begin, std::size_t end,
                         const Environment& environment, diag::Sources& sources, diag::Sink& sink) {
   std::vector<Problem> problems;
-  Expression expression{compile(text, environment, problems), scalar, begin};
+  Expression expression{
+      compile(scalar.as_string().substr(begin, end - begin), environment, problems), scalar,
+      static_cast<std::uint32_t>(begin)};
   for (const Problem& problem : problems) {
     diag::Diagnostic& diagnostic =
         sink.error(problem.syntax ? kDoesNotParse : kDoesNotCheck,
@@ -87,12 +125,6 @@ Expression compile_part(const yaml::Node& scalar, std::string_view text, std::ui
     }
   }
   return expression;
-}
-
-}  // namespace
-
-bool has_expression(std::string_view text) {
-  return text.find(kOpen) != std::string_view::npos;
 }
 
 diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint32_t end,
@@ -127,16 +159,20 @@ Expression compile_bare(const yaml::Node& scalar, const Environment& environment
         .suggest("quote an expression that starts with `{` or `[`, or that is empty");
     return {};
   }
-  return compile_part(scalar, scalar.as_string(), 0, environment, sources, sink);
+  return compile_part(scalar, 0, scalar.as_string().size(), environment, sources, sink);
 }
 
-std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
-                                 diag::Sources& sources, diag::Sink& sink) {
-  const std::string_view text = scalar.as_string();
+namespace {
+
+// Bytes [from, end) as literals and expressions in turn, whatever their types.
+std::optional<Text> compile_range(const yaml::Node& scalar, std::size_t from, std::size_t end,
+                                  const Environment& environment, diag::Sources& sources,
+                                  diag::Sink& sink) {
+  const std::string_view text = scalar.as_string().substr(0, end);
   Text out;
   out.scalar = scalar;
   bool good = true;
-  std::size_t at = 0;
+  std::size_t at = from;
   while (at < text.size()) {
     const std::size_t open = text.find(kOpen, at);
     if (open == std::string_view::npos) break;
@@ -147,30 +183,31 @@ std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& en
       report_open(scalar, open, sources, sink);
       return std::nullopt;
     }
-    Expression expression =
-        compile_part(scalar, text.substr(begin, close - begin), static_cast<std::uint32_t>(begin),
-                     environment, sources, sink);
+    Expression expression = compile_part(scalar, begin, close, environment, sources, sink);
     good = good && expression;
     out.parts.push_back({"", std::move(expression)});
     at = close + 1;
   }
   if (at < text.size()) out.parts.push_back({std::string(text.substr(at)), {}});
   if (!good) return std::nullopt;
-  if (!out.is_whole()) {
-    for (const Text::Part& part : out.parts) {
-      if (!part.expression || is_stored(*part.expression.program)) continue;
-      const Type type = type_of(*part.expression.program);
-      if (type.is_dyn() || type.kind() == TypeKind::string) continue;
-      const auto length = static_cast<std::uint32_t>(source(*part.expression.program).size());
-      sink.error(kDoesNotCheck, place(part.expression, 0, length, sources),
-                 "an expression inside text must be a string")
-          .expect("string")
-          .got(type.text())
-          .suggest(std::string(is_expression_and_line_break(out) ? kStripBreak : kWrap));
-      good = false;
-    }
-  }
-  if (!good) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
+                                 diag::Sources& sources, diag::Sink& sink) {
+  std::optional<Text> out =
+      compile_range(scalar, 0, scalar.as_string().size(), environment, sources, sink);
+  if (out && !out->is_whole() && !check_strings(*out, sources, sink)) return std::nullopt;
+  return out;
+}
+
+std::optional<Text> compile_text(const yaml::Node& scalar, std::size_t begin, std::size_t end,
+                                 const Environment& environment, diag::Sources& sources,
+                                 diag::Sink& sink) {
+  std::optional<Text> out = compile_range(scalar, begin, end, environment, sources, sink);
+  if (out && !check_strings(*out, sources, sink)) return std::nullopt;
   return out;
 }
 
@@ -219,6 +256,20 @@ diag::Diagnostic& report(const EvalError& error, const Expression& expression,
                     place(faulty, error.begin, error.end, sources), error.message);
 }
 
+Outcome evaluate_inside(const Text& text, const Expression& expression,
+                        std::span<const Value> values, yaml::Arena& arena,
+                        std::vector<yaml::Origin>* reads) {
+  Outcome outcome = evaluate(*expression.program, values, arena, reads);
+  if (!outcome.ok() || (outcome.value.is_node() && outcome.value.node().is_string())) {
+    return outcome;
+  }
+  EvalError error;
+  error.end = static_cast<std::uint32_t>(source(*expression.program).size());
+  error.message = "an expression inside text must give a string; " +
+                  std::string(is_expression_and_line_break(text) ? kStripBreak : kWrap);
+  return {{}, std::move(error)};
+}
+
 TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Arena& arena,
                      std::vector<yaml::Origin>* reads) {
   if (text.is_whole()) {
@@ -232,15 +283,8 @@ TextOutcome evaluate(const Text& text, std::span<const Value> values, yaml::Aren
       out += part.literal;
       continue;
     }
-    Outcome outcome = evaluate(*part.expression.program, values, arena, reads);
+    Outcome outcome = evaluate_inside(text, part.expression, values, arena, reads);
     if (!outcome.ok()) return {{}, std::move(outcome.error), &part.expression};
-    if (!outcome.value.is_node() || !outcome.value.node().is_string()) {
-      EvalError error;
-      error.end = static_cast<std::uint32_t>(source(*part.expression.program).size());
-      error.message = "an expression inside text must give a string; " +
-                      std::string(is_expression_and_line_break(text) ? kStripBreak : kWrap);
-      return {{}, std::move(error), &part.expression};
-    }
     out += outcome.value.node().as_string();
   }
   return {Value(arena.string(out, text.scalar.origin())), std::nullopt, nullptr};

@@ -44,9 +44,22 @@ bool has_expression(std::string_view text);
 Expression compile_bare(const yaml::Node& scalar, const Environment& environment,
                         diag::Sources& sources, diag::Sink& sink);
 
+/// Compiles bytes [begin, end) of the scalar's value as an expression. Faults: GPU0301, GPU0302.
+Expression compile_part(const yaml::Node& scalar, std::size_t begin, std::size_t end,
+                        const Environment& environment, diag::Sources& sources, diag::Sink& sink);
+
 /// Compiles a scalar with `${...}`. In a mixed text each expression must be a string (or dyn).
 std::optional<Text> compile_text(const yaml::Node& scalar, const Environment& environment,
                                  diag::Sources& sources, diag::Sink& sink);
+
+/// The same for bytes [begin, end) of the scalar's value, which are always a mixed text.
+std::optional<Text> compile_text(const yaml::Node& scalar, std::size_t begin, std::size_t end,
+                                 const Environment& environment, diag::Sources& sources,
+                                 diag::Sink& sink);
+
+/// The offset of the first `stop` in `text` from `begin` on that is not inside of a `${...}`, or
+/// the end of the text.
+std::size_t find_outside(std::string_view text, std::size_t begin, char stop);
 
 /// An expression, or a text with expressions, of knowledge. Most of a platform's are not needed for
 /// a given cluster, so it is compiled when it is first asked for. Thread-safe from there on.
@@ -88,6 +101,11 @@ diag::Origin place(const Expression& expression, std::uint32_t begin, std::uint3
 /// Turns a run-time fault into a diagnostic (GPU0303, GPU0304) at its place.
 diag::Diagnostic& report(const EvalError& error, const Expression& expression,
                          diag::Sources& sources, diag::Sink& sink);
+
+/// Evaluates an expression that stands inside of a mixed text: a string, or a fault.
+Outcome evaluate_inside(const Text& text, const Expression& expression,
+                        std::span<const Value> values, yaml::Arena& arena,
+                        std::vector<yaml::Origin>* reads = nullptr);
 
 /// Result of evaluating a Text: a value, or a fault and the expression it belongs to.
 struct TextOutcome {

@@ -11,6 +11,7 @@
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
 #include "diag/diagnostic.hpp"
+#include "render/lines.hpp"
 #include "yaml/node.hpp"
 
 namespace gpuctl::render {
@@ -20,6 +21,7 @@ struct Piece {
   enum class Kind : std::uint8_t {
     constant,
     text,
+    lines,
     list,
     map,
     value,  // `$value`: its one item
@@ -37,6 +39,7 @@ struct Piece {
   Kind kind = Kind::constant;
   yaml::Node written;                          // where it stands; the value of a constant
   cel::Text text;                              // text; `secret`: the reference
+  Lines lines;                                 // lines: text with directives between its lines
   std::string checked_as;                      // `secret`: see ResolveSecret
   std::vector<std::unique_ptr<Piece>> items;   // list; the node of yaml_text and json_text
   std::vector<Field> fields;                   // map
@@ -63,21 +66,14 @@ std::vector<std::string> secret_paths(const Piece& piece);
 using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node& reference,
                                                                std::string_view checked_as)>;
 
-/// A fault while instantiating, and the expression it belongs to.
-struct Fault {
-  cel::EvalError error;
-  cel::Expression at;
-  /// The failed evaluation, when provenance is wanted.
-  diag::Origin evaluation = diag::kNoOrigin;
-};
-
 /// Instantiates bodies. One object a document: collects faults instead of throwing.
 class Instance {
  public:
-  /// `resolve` empty: secrets are left out. With a `provenance`, values carry marks of it.
-  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sink& sink,
-           cel::Provenance* provenance)
-      : arena_(arena), resolve_(resolve), sink_(sink), provenance_(provenance) {}
+  /// `resolve` empty: secrets are left out. With a `provenance`, values carry marks of it, which
+  /// lead to places in `sources`.
+  Instance(yaml::Arena& arena, const ResolveSecret& resolve, diag::Sources& sources,
+           diag::Sink& sink, cel::Provenance* provenance)
+      : arena_(arena), resolve_(resolve), sources_(sources), sink_(sink), provenance_(provenance) {}
 
   /// The document; nothing when it was omitted or a fault happened.
   std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
@@ -92,6 +88,7 @@ class Instance {
 
  private:
   std::optional<yaml::Node> make_text(const Piece& piece, std::vector<cel::Value>& values);
+  std::optional<yaml::Node> make_lines(const Piece& piece, std::vector<cel::Value>& values);
   std::optional<yaml::Node> make_map(const Piece& piece, std::vector<cel::Value>& values);
   std::optional<yaml::Node> make_list(const Piece& piece, std::vector<cel::Value>& values);
   void repeat(const Piece& piece, std::size_t loop, std::vector<cel::Value>& values,
@@ -99,6 +96,7 @@ class Instance {
 
   yaml::Arena& arena_;
   const ResolveSecret& resolve_;
+  diag::Sources& sources_;
   diag::Sink& sink_;
   cel::Provenance* provenance_;
   std::vector<diag::Origin> reads_;  // of all evaluations since it was last cleared

@@ -46,6 +46,15 @@ class BodyCompiler {
   }
 
   PiecePtr scalar(const yaml::Node& node, const cel::Environment& environment) {
+    if (has_directives(node.as_string())) {
+      std::optional<Lines> lines = compile_lines(node, environment, sources_, sink_);
+      if (!lines) return nullptr;
+      auto piece = std::make_unique<Piece>();
+      piece->kind = Piece::Kind::lines;
+      piece->written = node;
+      piece->lines = std::move(*lines);
+      return piece;
+    }
     if (!cel::has_expression(node.as_string())) return constant(node);
     std::optional<cel::Text> compiled = cel::compile_text(node, environment, sources_, sink_);
     if (!compiled) return nullptr;
@@ -68,7 +77,8 @@ class BodyCompiler {
       out->has_secret = out->has_secret || compiled->has_secret;
       out->items.push_back(std::move(compiled));
     }
-    return all_constant ? constant(node) : std::move(out);
+    if (all_constant) return constant(node);
+    return out;
   }
 
   PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
@@ -105,7 +115,8 @@ class BodyCompiler {
       out->has_secret = out->has_secret || field.value->has_secret;
       out->fields.push_back(std::move(field));
     }
-    return all_constant ? constant(node) : std::move(out);
+    if (all_constant) return constant(node);
+    return out;
   }
 
   bool check_key(const cel::Text& key) {

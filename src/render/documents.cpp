@@ -36,7 +36,7 @@ class Renderer {
   void run(const Template& made_by, const std::vector<yaml::Node>& lists) {
     std::vector<cel::Value> values = inputs().values();
     for (const yaml::Node& list : lists) values.emplace_back(list);
-    Instance instance(arena_, resolve_, sink_, cluster_.provenance);
+    Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
       if (!include) {
@@ -66,7 +66,7 @@ class Renderer {
       values.resize(count);
       return;
     }
-    Instance instance(arena_, resolve_, sink_, cluster_.provenance);
+    Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
     const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
       fault(made_by, *instance.fault());
@@ -88,7 +88,7 @@ class Renderer {
       return std::string();
     };
     const bool left_out = made_by.is_private && !resolve_;
-    Instance instance(arena_, left_out ? note : resolve_, sink_, cluster_.provenance);
+    Instance instance(arena_, left_out ? note : resolve_, sources_, sink_, cluster_.provenance);
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {

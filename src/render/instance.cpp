@@ -69,6 +69,8 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
       }
       return placed(made->node(), piece.written.origin());
     }
+    case Piece::Kind::lines:
+      return make_lines(piece, values);
     case Piece::Kind::list:
       return make_list(piece, values);
     case Piece::Kind::map: {
@@ -106,6 +108,20 @@ std::optional<yaml::Node> Instance::make_text(const Piece& piece, std::vector<ce
   if (provenance_ == nullptr) return made;
   reads_.insert(reads_.end(), reads.begin(), reads.end());
   return provenance_->mark_result({piece.written, "", reads}, made, arena_);
+}
+
+std::optional<yaml::Node> Instance::make_lines(const Piece& piece,
+                                               std::vector<cel::Value>& values) {
+  LineWriter writer(arena_, sources_, provenance_);
+  const std::optional<std::string> text = writer.write(piece.lines, values);
+  reads_.insert(reads_.end(), writer.reads().begin(), writer.reads().end());
+  if (!text) {
+    if (!fault_) fault_ = writer.fault();
+    return std::nullopt;
+  }
+  const yaml::Node made = arena_.string(*text, piece.written.origin());
+  if (provenance_ == nullptr) return made;
+  return provenance_->mark_result({piece.written, "", writer.reads()}, made, arena_);
 }
 
 std::optional<yaml::Node> Instance::make_map(const Piece& piece, std::vector<cel::Value>& values) {

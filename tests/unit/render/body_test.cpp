@@ -25,7 +25,7 @@ std::string make(const std::string& body, const ResolveSecret& resolve = {}) {
   if (compiled == nullptr) return lab.codes();
   std::vector<cel::Value> values = {arena.string("world"), yaml::Node::integer(3),
                                     lab.parse("[a, b]"), lab.parse("{k: 1}")};
-  Instance instance(arena, resolve, lab.sink, nullptr);
+  Instance instance(arena, resolve, lab.library->sources(), lab.sink, nullptr);
   const auto made = instance.make(*compiled, values);
   if (instance.fault()) return "fault: " + instance.fault()->error.message;
   if (lab.sink.has_errors()) return lab.codes();
@@ -134,7 +134,7 @@ TEST(Body, CannotBeInjected) {
         std::string("1e3")}) {
     std::vector<cel::Value> values = {arena.string(hostile)};
     const ResolveSecret none;
-    Instance instance(arena, none, lab.sink, nullptr);
+    Instance instance(arena, none, lab.library->sources(), lab.sink, nullptr);
     const auto made = instance.make(*compiled, values);
     ASSERT_TRUE(made.has_value());
     const yaml::Node back = lab.parse(yaml::emit(*made));
