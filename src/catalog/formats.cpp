@@ -172,9 +172,9 @@ namespace {
 // that is not there: that is said where the provider is read, and probably means this one.
 void check_listed(Library& library, diag::Sink& sink) {
   std::vector<std::string> listed;
-  for (const std::string& path : library.list("providers/")) {
-    if (!path.ends_with("/provider.yaml")) continue;
-    for (const Node& name : spec_of(library, path).get("templates").items()) {
+  for (const std::string& folder : provider_folders(library)) {
+    const Node spec = spec_of(library, "providers/" + folder + "/provider.yaml");
+    for (const Node& name : spec.get("templates").items()) {
       listed.push_back("templates/" + std::string(name.as_string()));
       if (library.file(listed.back()) == nullptr) return;
     }
