@@ -35,7 +35,7 @@ class Check {
       : library_(library), platform_(platform), sink_(sink), formats_(library, sink) {
     const auto fields = [](const schema::Schema& schema, std::string_view path) {
       std::set<std::string> out;
-      const schema::Schema* at = path.empty() ? &schema : schema::at(schema, path);
+      const schema::Schema* at = schema::at(schema, path);
       const Node properties = at == nullptr ? Node() : schema::definition(*at).get("properties");
       for (const yaml::Entry& entry : properties.entries()) out.emplace(entry.key.as_string());
       return out;
@@ -144,12 +144,8 @@ class Check {
     Node first;
     for (const Node& row : spec_of(library_, prefix + "derive.yaml").get("rows").items()) {
       const Node set = row.get("set");
-      std::string path;
-      for (const char c : set.as_string()) {
-        if (c != '[' && c != ']') path += c;
-      }
       const std::string name = "`" + std::string(set.as_string()) + "`";
-      if (schema::at(*platform_.derived, path) != nullptr ||
+      if (schema::at(*platform_.derived, set.as_string()) != nullptr ||
           std::find(paths.begin(), paths.end(), name) != paths.end()) {
         continue;
       }

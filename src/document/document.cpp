@@ -156,9 +156,7 @@ void check_fields(const schema::Schema& schema, const Node& spec, diag::Sink& si
       }
     }
     const bool known = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
-      std::string whole = place + std::string(path.as_string());
-      std::erase_if(whole, [](char c) { return c == '[' || c == ']'; });
-      return schema::at(schema, whole) != nullptr;
+      return schema::at(schema, place + std::string(path.as_string())) != nullptr;
     });
     if (known || places.empty()) continue;
     sink.error(catalog::kUnknownName, path.origin(),
