@@ -51,6 +51,11 @@ bool is_dns1123_subdomain(std::string_view text);
 /// "1 document", "2 documents".
 std::string counted(std::size_t number, const std::string& noun);
 
+/// True for a byte of a UTF-8 character that is not its first.
+constexpr bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
 /// The length of the longest beginning of `text` that has at most `most` bytes and cuts no UTF-8
 /// character.
 std::size_t character_limit(std::string_view text, std::size_t most);
