@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
-#include "catalog/formats.hpp"
 #include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
@@ -31,8 +30,8 @@ struct Root {
 
 class Check {
  public:
-  Check(Library& library, const Platform& platform, diag::Sink& sink)
-      : library_(library), platform_(platform), sink_(sink), formats_(library, sink) {
+  Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
+      : library_(library), formats_(formats), platform_(platform), sink_(sink) {
     const auto fields = [](const schema::Schema& schema, std::string_view path) {
       std::set<std::string> out;
       const schema::Schema* at = schema::at(schema, path);
@@ -161,9 +160,9 @@ class Check {
   }
 
   Library& library_;
+  const Formats& formats_;
   const Platform& platform_;
   diag::Sink& sink_;
-  Formats formats_;
   std::vector<Root> roots_;
   // Of each variable the names that it does not have, and where they are asked for.
   std::map<std::string_view, std::map<std::string, std::vector<Node>>> uses_;
@@ -171,8 +170,9 @@ class Check {
 
 }  // namespace
 
-void check_parts(Library& library, const Platform& platform, diag::Sink& sink) {
-  Check(library, platform, sink).run();
+void check_parts(Library& library, const Formats& formats, const Platform& platform,
+                 diag::Sink& sink) {
+  Check(library, formats, platform, sink).run();
 }
 
 }  // namespace gpuctl::catalog

@@ -111,8 +111,9 @@ class PlatformLoader {
     load_releases();
     // The build has checked what is built in.
     if (library_.has_overlays() && sink_.error_count() == errors_before) {
-      check_parts(library_, *platform_, sink_);
-      check_references(library_, *platform_, sink_);
+      const Formats formats(library_, sink_);
+      check_parts(library_, formats, *platform_, sink_);
+      check_references(library_, formats, *platform_, sink_);
     }
     if (sink_.error_count() != errors_before) return nullptr;
     return platform_;
