@@ -222,7 +222,7 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   const Kind* kind = kind_of(document);
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
-  const Node decoded = decode(kind->definition, document, sources, arena, none, false);
+  const Node decoded = decode(kind->definition, document, {sources, arena, none}, false);
   const Node tree = convert(
       *kind, schema::drop_nulls(*kind->schema, decoded, arena, none),
       {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
@@ -300,7 +300,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   const Kind& kind = *found;
   diag::Sink findings;
   const Node written = schema::drop_nulls(
-      *kind.schema, decode(kind.definition, document, sources, arena, findings, true), arena,
+      *kind.schema, decode(kind.definition, document, {sources, arena, findings}, true), arena,
       findings, context.prefix);
   const Node read_by = release(*platform_, context.release, arena);
   const Reading reading{document,       written,          read_by,
