@@ -140,6 +140,7 @@ class Child {
  public:
   explicit Child(pid_t id) : id_(id) {}
 
+  pid_t id() const { return id_; }
   bool ended() const { return ended_; }
   int status() const { return status_; }
 
@@ -173,6 +174,55 @@ class Child {
 int wait_time(Clock::time_point until) {
   const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
   return static_cast<int>(std::clamp(left, milliseconds(0), kTick).count());
+}
+
+// Why a program could not be started (errno); nothing once exec has closed the pipe.
+std::optional<int> start_failure(const Pipe& report) {
+  ssize_t told = 0;
+  int code = 0;
+  do {
+    told = ::read(report.read.get(), &code, sizeof code);
+  } while (told < 0 && errno == EINTR);
+  return told == sizeof code ? std::optional(code) : std::nullopt;
+}
+
+// Why a program is no longer waited for.
+struct Watched {
+  int signal = 0;  // that we were sent
+  bool late = false;
+  Liveness::State state = Liveness::State::alive;
+
+  bool cut_off() const { return signal != 0 || late || state != Liveness::State::alive; }
+};
+
+// Takes what a program says until it has ended and said all, or is to be ended.
+Watched watch(const Process& process, Child& child, const SignalFile& signals,
+              std::array<Stream, 2> streams) {
+  // Becomes readable at its end. Without it (Linux before 5.3) the tick finds out.
+  const FileDescriptor end(static_cast<int>(::syscall(SYS_pidfd_open, child.id(), 0)));
+  Watched out;
+  Liveness liveness(child.id(), process.patience);
+  Clock::time_point last_words = Clock::time_point::max();
+  while (*streams[0].end || *streams[1].end || !child.ended()) {
+    // An end that is reaped would be reported for ever.
+    std::array<pollfd, 4> polled = {pollfd{signals.descriptor(), POLLIN, 0},
+                                    pollfd{streams[0].end->get(), POLLIN, 0},
+                                    pollfd{streams[1].end->get(), POLLIN, 0},
+                                    pollfd{child.ended() ? -1 : end.get(), POLLIN, 0}};
+    ::poll(polled.data(), polled.size(), wait_time(std::min(process.deadline, last_words)));
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (*streams[i].end && polled[i + 1].revents != 0) streams[i].take(process.most_bytes);
+    }
+    out.signal = signals.take();
+    out.late = Clock::now() >= process.deadline && !child.reap(false);
+    if (!child.ended()) out.state = liveness.state();
+    if (out.cut_off()) break;
+    if (child.reap(false) && last_words == Clock::time_point::max()) {
+      last_words = Clock::now() + kLinger;
+    }
+    if (Clock::now() >= last_words) break;
+  }
+  return out;
 }
 
 }  // namespace
@@ -222,53 +272,24 @@ Ended run_process(const Process& process) {
   output.write.reset();
   errors.write.reset();
   report.write.reset();
-  // Becomes readable at its end. Without it (Linux before 5.3) the tick finds out.
-  const FileDescriptor end(static_cast<int>(::syscall(SYS_pidfd_open, id, 0)));
-  ssize_t told = 0;
-  int code = 0;
-  do {
-    told = ::read(report.read.get(), &code, sizeof code);
-  } while (told < 0 && errno == EINTR);
-  if (told == sizeof code) {
+  if (const std::optional<int> code = start_failure(report)) {
     child.reap(true);
-    result.code = code;
+    result.code = *code;
     return result;
   }
 
-  std::array<Stream, 2> streams = {Stream{&output.read, &result.output},
-                                   Stream{&errors.read, &result.errors}};
-  int signal = 0;
-  bool late = false;
-  Liveness liveness(id, process.patience);
-  Liveness::State state = Liveness::State::alive;
-  Clock::time_point last_words = Clock::time_point::max();
-  while (*streams[0].end || *streams[1].end || !child.ended()) {
-    // An end that is reaped would be reported for ever.
-    std::array<pollfd, 4> polled = {pollfd{signals.descriptor(), POLLIN, 0},
-                                    pollfd{streams[0].end->get(), POLLIN, 0},
-                                    pollfd{streams[1].end->get(), POLLIN, 0},
-                                    pollfd{child.ended() ? -1 : end.get(), POLLIN, 0}};
-    ::poll(polled.data(), polled.size(), wait_time(std::min(process.deadline, last_words)));
-    for (std::size_t i = 0; i < streams.size(); ++i) {
-      if (*streams[i].end && polled[i + 1].revents != 0) streams[i].take(process.most_bytes);
-    }
-    signal = signals.take();
-    late = Clock::now() >= process.deadline && !child.reap(false);
-    if (!child.ended()) state = liveness.state();
-    if (signal != 0 || late || state != Liveness::State::alive) break;
-    if (child.reap(false) && last_words == Clock::time_point::max()) {
-      last_words = Clock::now() + kLinger;
-    }
-    if (Clock::now() >= last_words) break;
-  }
-  if (signal != 0 || late || state != Liveness::State::alive) child.end();
+  const Watched watched =
+      watch(process, child, signals,
+            {Stream{&output.read, &result.output}, Stream{&errors.read, &result.errors}});
+  if (watched.cut_off()) child.end();
   held.release();
-  if (signal != 0) ::raise(signal);  // after which we are mostly no more
+  if (watched.signal != 0) ::raise(watched.signal);  // after which we are mostly no more
 
-  if (late) {
+  if (watched.late) {
     result.how = Ended::How::late;
-  } else if (state != Liveness::State::alive) {
-    result.how = state == Liveness::State::idle ? Ended::How::idle : Ended::How::unconnected;
+  } else if (watched.state != Liveness::State::alive) {
+    result.how =
+        watched.state == Liveness::State::idle ? Ended::How::idle : Ended::How::unconnected;
   } else if (WIFSIGNALED(child.status())) {
     result.how = Ended::How::signalled;
     result.code = WTERMSIG(child.status());

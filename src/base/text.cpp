@@ -116,7 +116,7 @@ bool valid_utf8(std::string_view text, std::size_t* bad) {
       length = 4;
     }
     bool ok = length != 0 && i + length <= text.size();
-    for (std::size_t k = 1; ok && k < length; ++k) ok = (byte(i + k) & 0xC0) == 0x80;
+    for (std::size_t k = 1; ok && k < length; ++k) ok = continues_character(text[i + k]);
     if (ok && c == 0xE0) ok = byte(i + 1) >= 0xA0;
     if (ok && c == 0xED) ok = byte(i + 1) <= 0x9F;
     if (ok && c == 0xF0) ok = byte(i + 1) >= 0x90;
@@ -131,9 +131,8 @@ bool valid_utf8(std::string_view text, std::size_t* bad) {
 }
 
 std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }
 
 std::string to_lower(std::string_view text) {
@@ -179,7 +178,7 @@ std::size_t character_limit(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text.size();
   // No character has more than three bytes after its first.
   for (int i = 0; i < 3 && most != 0; ++i) {
-    if ((static_cast<unsigned char>(text[most]) & 0xC0U) != 0x80U) break;
+    if (!continues_character(text[most])) break;
     --most;
   }
   return most;

@@ -44,11 +44,17 @@ std::string to_lower(std::string_view text);
 /// True for a DNS-1123 label: 1..63 of [a-z0-9-], starting and ending alphanumeric.
 bool is_dns1123_label(std::string_view text);
 
-/// True for a name such as most objects have: labels of any length between dots, 253 bytes in all.
+/// True for a name such as most objects have: labels with dots between them, of which only the
+/// whole is limited in length, to 253 bytes (apimachinery, IsDNS1123Subdomain).
 bool is_dns1123_subdomain(std::string_view text);
 
 /// "1 document", "2 documents".
 std::string counted(std::size_t number, const std::string& noun);
+
+/// True for a byte of a UTF-8 character that is not its first.
+constexpr bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
 
 /// The length of the longest beginning of `text` that has at most `most` bytes and cuts no UTF-8
 /// character.

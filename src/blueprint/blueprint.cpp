@@ -67,7 +67,8 @@ void hide_secrets(const schema::Schema& schema, const yaml::Node& document,
 }
 
 std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
-                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+                              yaml::Context context) {
+  const auto& [sources, arena, sink] = context;
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document) return std::nullopt;
   if (!check_kind(*document, "Blueprint", kNotABlueprint, file, sources, sink)) {
@@ -101,7 +102,8 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
 }
 
 std::optional<yaml::Node> load_facts(diag::FileId file, const Blueprint& blueprint,
-                                     diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+                                     yaml::Context context) {
+  const auto& [sources, arena, sink] = context;
   const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
   if (!document || !check_kind(*document, "Facts", kFaultyFacts, file, sources, sink)) {
     return std::nullopt;

@@ -7,8 +7,7 @@
 #include <string>
 
 #include "catalog/platform.hpp"
-#include "diag/diagnostic.hpp"
-#include "yaml/node.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::blueprint {
 
@@ -28,7 +27,7 @@ using FindPlatform = std::function<std::shared_ptr<const catalog::Platform>(
 
 /// Reads the blueprint in `file`: YAML, kind (GPU0601), platform (GPU0403), schema (GPU02xx).
 std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
-                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+                              yaml::Context context);
 
 /// Hides values of fields with `x-gpuctl-secret`, and of unknown fields beside them, in excerpts.
 void hide_secrets(const schema::Schema& schema, const yaml::Node& document, diag::Sources& sources);
@@ -36,7 +35,7 @@ void hide_secrets(const schema::Schema& schema, const yaml::Node& document, diag
 /// Reads a facts file (`kind: Facts`), checks that it is of this cluster (GPU0680), and checks it
 /// against the platform's schema of facts.
 std::optional<yaml::Node> load_facts(diag::FileId file, const Blueprint& blueprint,
-                                     diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+                                     yaml::Context context);
 
 /// Facts with `x-gpuctl-identity` say which cluster it is, and stay: one that has another value in
 /// `now` than in `before`, the facts in the file `found_in` of the output, is GPU0681.

@@ -268,11 +268,10 @@ Releases read_releases(const yaml::Node& written) {
 }
 
 std::vector<Releases> all_releases(Library& library) {
-  constexpr std::string_view kFile = "/provider.yaml";
   std::map<std::string, Releases> out;
-  for (const std::string& path : library.list("providers/")) {
-    if (!path.ends_with(kFile)) continue;
-    const yaml::Node written = library.file(path)->get({"spec", "releases"});
+  for (const std::string& folder : provider_folders(library)) {
+    const yaml::Node written =
+        spec_of(library, "providers/" + folder + "/provider.yaml").get("releases");
     if (!written.is_map()) continue;
     Releases releases = read_releases(written);
     out.emplace(releases.option, std::move(releases));

@@ -49,14 +49,12 @@ Formats::Formats(Library& library, diag::Sink& sink) : library_(library) {
     }
     const std::string file = path.substr(kFolder.size());
     format.page = "docs/knowledge/" + file.substr(0, file.rfind('.')) + ".md";
+    format.built_in = library_.is_built_in(path);
     format.definition = spec.get("schema");
     if (!format.files.empty()) {
       const std::vector<Node> fragments = {wrapper, format.definition};
       format.definition = schema::merge_fragments(fragments, library_.arena(), sink);
     }
-    format.schema = library_.is_built_in(path)
-                        ? schema::compile_checked(format.definition, library_.sources())
-                        : schema::compile(format.definition, library_.sources(), sink);
     if (format.kind != kWrapper) formats_.push_back(std::move(format));
   }
 }
@@ -113,12 +111,22 @@ void Formats::check(const std::string& path, const Node& document, diag::Sink& s
       .did_you_mean(kind.as_string(), kinds);
 }
 
+const schema::Schema& Formats::schema_of(const Format& format, diag::Sink& sink) {
+  schema::SchemaPtr& schema = schemas_[format.kind];
+  if (schema == nullptr) {
+    schema = format.built_in ? schema::compile_checked(format.definition, library_.sources())
+                             : schema::compile(format.definition, library_.sources(), sink);
+  }
+  return *schema;
+}
+
 void Formats::check_part(const Format& format, const std::string& subject, const Node& value,
                          diag::Sink& sink) {
   diag::Sink findings;
   schema::ValidateOptions options;
   options.subject = subject;
-  schema::validate(*format.schema, value, library_.arena(), library_.sources(), findings, options);
+  schema::validate(schema_of(format, sink), value, library_.arena(), library_.sources(), findings,
+                   options);
   for (const diag::Diagnostic& finding : findings.all()) {
     diag::Diagnostic& added = sink.add(finding);
     added.code = kKnowledgeFile;
@@ -156,14 +164,16 @@ void Formats::visit_below(const Node& definition, const Node& value, const Visit
   for (const Node& item : value.items()) visit_below(definition.get("items"), item, visitor);
 }
 
-void Formats::check_example(const std::string& path, diag::Sink& sink) {
+void Formats::check_format(const std::string& path, diag::Sink& sink) {
+  const Format* format = find(library_.file(path)->get({"metadata", "name"}).as_string());
+  if (format == nullptr) return;
+  schema_of(*format, sink);
   const std::string_view text = spec_of(library_, path).get("example").as_string();
   if (text.empty()) return;
   diag::Sources& sources = library_.sources();
   const diag::FileId file = sources.add_file(path + ", example", std::string(text));
   const std::optional<Node> document = yaml::read(file, sources, library_.arena(), sink);
-  const Format* format = find(library_.file(path)->get({"metadata", "name"}).as_string());
-  if (document && format != nullptr) check_part(*format, format->kind + ": ", *document, sink);
+  if (document) check_part(*format, format->kind + ": ", *document, sink);
 }
 
 namespace {
@@ -172,9 +182,9 @@ namespace {
 // that is not there: that is said where the provider is read, and probably means this one.
 void check_listed(Library& library, diag::Sink& sink) {
   std::vector<std::string> listed;
-  for (const std::string& path : library.list("providers/")) {
-    if (!path.ends_with("/provider.yaml")) continue;
-    for (const Node& name : spec_of(library, path).get("templates").items()) {
+  for (const std::string& folder : provider_folders(library)) {
+    const Node spec = spec_of(library, "providers/" + folder + "/provider.yaml");
+    for (const Node& name : spec.get("templates").items()) {
       listed.push_back("templates/" + std::string(name.as_string()));
       if (library.file(listed.back()) == nullptr) return;
     }
@@ -198,7 +208,7 @@ bool check_formats(Library& library, diag::Sink& sink) {
     for (const std::string& path : library.list(folder)) {
       if (library.is_built_in(path)) continue;
       formats.check(path, *library.file(path), sink);
-      if (path.starts_with(kFolder)) formats.check_example(path, sink);
+      if (path.starts_with(kFolder)) formats.check_format(path, sink);
     }
   }
   if (sink.error_count() == errors_before) check_listed(library, sink);

@@ -18,27 +18,26 @@ struct Format {
   std::string kind;
   std::vector<std::string> files;  // patterns of paths; none for a part
   std::string page;                // that describes it
+  bool built_in = false;           // the build has checked it
   yaml::Node definition;           // of the whole document
-  schema::SchemaPtr schema;
 };
 
 class Formats {
  public:
-  /// Reads the formats of a library. Their faults are reported when they are no built-in ones;
-  /// those that are built in have been checked by the build.
+  /// Reads the formats of a library; what contradicts the wrapper is reported.
   Formats(Library& library, diag::Sink& sink);
 
-  const std::vector<Format>& all() const { return formats_; }
   const Format* find(std::string_view kind) const;
   /// Checks a file against the format of its path and kind. What breaks it is GPU0401.
   void check(const std::string& path, const yaml::Node& document, diag::Sink& sink);
 
-  /// Checks the example that a format gives of itself.
-  void check_example(const std::string& path, diag::Sink& sink);
+  /// Checks the format that stands in a file: its schema, and the example that it gives of itself.
+  void check_format(const std::string& path, diag::Sink& sink);
 
   /// Is called with the schema of a place as written, and the value there.
   using Visitor = std::function<void(const yaml::Node& definition, const yaml::Node& value)>;
-  /// Visits all values that the format of a kind declares, outer ones first.
+  /// Visits all values that the format of a kind declares itself, outer ones first; what is left to
+  /// another format (`x-gpuctl-format`) is one value.
   void visit(std::string_view kind, const yaml::Node& document, const Visitor& visitor) const;
 
  private:
@@ -51,8 +50,11 @@ class Formats {
   std::vector<const Format*> of_path(const std::string& path) const;
   void refuse_path(const std::string& path, const yaml::Node& document, diag::Sink& sink) const;
 
+  const schema::Schema& schema_of(const Format& format, diag::Sink& sink);
+
   Library& library_;
   std::vector<Format> formats_;
+  std::map<std::string, schema::SchemaPtr> schemas_;  // by kind, as far as they were needed
 };
 
 /// Checks all files that are no built-in ones: false after diagnostics, and nothing may be read

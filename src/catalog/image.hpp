@@ -3,8 +3,8 @@
 // is decoded when it is first asked for.
 //
 // Layout, little-endian: header, file table, span table, texts and trees, compiled expressions. The
-// image is made and read
-// by the same build, so the format has no version of its own beyond a magic word.
+// image is made and read by the same build, so the format has no version of its own beyond a magic
+// word.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include "base/digest.hpp"
 #include "catalog/codes.hpp"
+#include "catalog/wrapper.hpp"
 #include "yaml/packed.hpp"
 #include "yaml/read.hpp"
 
@@ -135,17 +136,22 @@ std::string Library::digest() const {
   return has_overlays() ? base::sha256_hex(all) : all;
 }
 
-std::vector<std::string> platforms(Library& library) {
-  std::vector<std::string> out;
+std::vector<std::string> provider_folders(const Library& library) {
   constexpr std::string_view kPrefix = "providers/";
   constexpr std::string_view kFile = "/provider.yaml";
+  std::vector<std::string> out;
   for (const std::string& path : library.list(kPrefix)) {
     if (!path.ends_with(kFile)) continue;
-    const yaml::Node* tree = library.file(path);
-    if (tree->get({"spec", "platform"}).as_boolean()) {
-      out.push_back(path.substr(kPrefix.size(), path.size() - kPrefix.size() - kFile.size()));
-    }
+    out.push_back(path.substr(kPrefix.size(), path.size() - kPrefix.size() - kFile.size()));
   }
+  return out;
+}
+
+std::vector<std::string> platforms(Library& library) {
+  std::vector<std::string> out = provider_folders(library);
+  std::erase_if(out, [&](const std::string& folder) {
+    return !spec_of(library, "providers/" + folder + "/provider.yaml").get("platform").as_boolean();
+  });
   return out;
 }
 

@@ -73,6 +73,9 @@ class Library {
   std::map<std::string, Overlaid, std::less<>> overlays_;
 };
 
+/// Names of all provider folders, sorted: those with a `provider.yaml`.
+std::vector<std::string> provider_folders(const Library& library);
+
 /// The platforms that providers offer (`platform: true`), sorted by name.
 std::vector<std::string> platforms(Library& library);
 

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
-#include "catalog/formats.hpp"
 #include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
@@ -31,11 +30,11 @@ struct Root {
 
 class Check {
  public:
-  Check(Library& library, const Platform& platform, diag::Sink& sink)
-      : library_(library), platform_(platform), sink_(sink), formats_(library, sink) {
+  Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
+      : library_(library), formats_(formats), platform_(platform), sink_(sink) {
     const auto fields = [](const schema::Schema& schema, std::string_view path) {
       std::set<std::string> out;
-      const schema::Schema* at = path.empty() ? &schema : schema::at(schema, path);
+      const schema::Schema* at = schema::at(schema, path);
       const Node properties = at == nullptr ? Node() : schema::definition(*at).get("properties");
       for (const yaml::Entry& entry : properties.entries()) out.emplace(entry.key.as_string());
       return out;
@@ -142,12 +141,8 @@ class Check {
     Node first;
     for (const Node& row : spec_of(library_, prefix + "derive.yaml").get("rows").items()) {
       const Node set = row.get("set");
-      std::string path;
-      for (const char c : set.as_string()) {
-        if (c != '[' && c != ']') path += c;
-      }
       const std::string name = "`" + std::string(set.as_string()) + "`";
-      if (schema::at(*platform_.derived, path) != nullptr ||
+      if (schema::at(*platform_.derived, set.as_string()) != nullptr ||
           std::find(paths.begin(), paths.end(), name) != paths.end()) {
         continue;
       }
@@ -163,9 +158,9 @@ class Check {
   }
 
   Library& library_;
+  const Formats& formats_;
   const Platform& platform_;
   diag::Sink& sink_;
-  Formats formats_;
   std::vector<Root> roots_;
   // Of each variable the names that it does not have, and where they are asked for.
   std::map<std::string_view, std::map<std::string, std::vector<Node>>> uses_;
@@ -173,8 +168,9 @@ class Check {
 
 }  // namespace
 
-void check_parts(Library& library, const Platform& platform, diag::Sink& sink) {
-  Check(library, platform, sink).run();
+void check_parts(Library& library, const Formats& formats, const Platform& platform,
+                 diag::Sink& sink) {
+  Check(library, formats, platform, sink).run();
 }
 
 }  // namespace gpuctl::catalog

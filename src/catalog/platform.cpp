@@ -15,18 +15,6 @@ namespace gpuctl::catalog {
 namespace {
 
 constexpr std::string_view kTemplates = "templates/";
-constexpr std::string_view kProviders = "providers/";
-
-// Names of all provider folders, sorted.
-std::vector<std::string> provider_folders(const Library& library) {
-  constexpr std::string_view kFile = "/provider.yaml";
-  std::vector<std::string> out;
-  for (const std::string& path : library.list(kProviders)) {
-    if (!path.ends_with(kFile)) continue;
-    out.push_back(path.substr(kProviders.size(), path.size() - kProviders.size() - kFile.size()));
-  }
-  return out;
-}
 
 // The schema of the rows of a table.
 yaml::Node row_definition(const yaml::Node& spec, yaml::Arena& arena) {
@@ -124,8 +112,9 @@ class PlatformLoader {
     load_releases();
     // The build has checked what is built in.
     if (library_.has_overlays() && sink_.error_count() == errors_before) {
-      check_parts(library_, *platform_, sink_);
-      check_references(library_, *platform_, sink_);
+      const Formats formats(library_, sink_);
+      check_parts(library_, formats, *platform_, sink_);
+      check_references(library_, formats, *platform_, sink_);
     }
     if (sink_.error_count() != errors_before) return nullptr;
     return platform_;

@@ -6,7 +6,6 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
-#include "catalog/formats.hpp"
 #include "catalog/wrapper.hpp"
 #include "yaml/emit.hpp"
 
@@ -69,8 +68,8 @@ std::string shown(const Node& value) {
 
 class Check {
  public:
-  Check(Library& library, const Platform& platform, diag::Sink& sink)
-      : library_(library), platform_(platform), sink_(sink) {
+  Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
+      : library_(library), formats_(formats), platform_(platform), sink_(sink) {
     for (const std::string& path : library_.list("providers/")) {
       if (path.find("/tables/") == std::string::npos) continue;
       tables_.emplace(library_.file(path)->get({"metadata", "name"}).as_string());
@@ -93,11 +92,10 @@ class Check {
   }
 
   void files() {
-    const Formats formats(library_, sink_);
     for (const std::string& folder : platform_.builds) {
-      file(formats, "Provider", "providers/" + folder + "/provider.yaml");
+      file("Provider", "providers/" + folder + "/provider.yaml");
     }
-    for (const std::string& path : platform_.templates) file(formats, "Template", path);
+    for (const std::string& path : platform_.templates) file("Template", path);
   }
 
   // Paths in the derived tree.
@@ -220,8 +218,8 @@ class Check {
     }
   }
 
-  void file(const Formats& formats, const std::string& kind, const std::string& path) {
-    formats.visit(kind, *library_.file(path), [&](const Node& definition, const Node& value) {
+  void file(const std::string& kind, const std::string& path) {
+    formats_.visit(kind, *library_.file(path), [&](const Node& definition, const Node& value) {
       const Node* asked = definition.find("x-gpuctl-references");
       if (asked == nullptr || value.as_string().find("${") != std::string_view::npos) return;
       const std::string name(value.as_string());
@@ -254,6 +252,7 @@ class Check {
   }
 
   Library& library_;
+  const Formats& formats_;
   const Platform& platform_;
   diag::Sink& sink_;
   std::set<std::string> tables_;    // of all platforms
@@ -262,8 +261,9 @@ class Check {
 
 }  // namespace
 
-void check_references(Library& library, const Platform& platform, diag::Sink& sink) {
-  Check check(library, platform, sink);
+void check_references(Library& library, const Formats& formats, const Platform& platform,
+                      diag::Sink& sink) {
+  Check check(library, formats, platform, sink);
   check.tables();
   check.files();
   check.paths();

@@ -2,7 +2,7 @@
 // a page.
 #pragma once
 
-#include "catalog/library.hpp"
+#include "catalog/formats.hpp"
 #include "catalog/platform.hpp"
 
 namespace gpuctl::catalog {
@@ -12,6 +12,7 @@ namespace gpuctl::catalog {
 /// formats), paths in the derived tree, and that each code of a rule has a page. What leads nowhere
 /// is GPU0402 at its place. A table that the platform does not have, but another one, is not
 /// missed.
-void check_references(Library& library, const Platform& platform, diag::Sink& sink);
+void check_references(Library& library, const Formats& formats, const Platform& platform,
+                      diag::Sink& sink);
 
 }  // namespace gpuctl::catalog

@@ -232,7 +232,7 @@ class Apply {
 
   void plan_cluster(Result& result, const std::string& start, std::mutex& one_at_a_time,
                     std::optional<git::NewObjects>& objects, Planned& planned) {
-    planned.cluster = result.opened->blueprint.stage + "/" + result.opened->blueprint.name;
+    planned.cluster = result.cluster();
     const std::string& directory = result.output->files.directory;
     const std::string prefix = directory + "/";
     std::map<std::string, std::string> blobs;

@@ -78,21 +78,17 @@ class Batch {
     bool alone = true;
     if (result.opened) {
       const std::lock_guard<std::mutex> guard(one_at_a_time_);
-      std::vector<std::size_t>& same = by_cluster_[cluster_of(result)];
+      std::vector<std::size_t>& same = by_cluster_[result.cluster()];
       same.push_back(index);
       alone = same.size() == 1;
     }
     if (alone) finish(index, result);
   }
 
-  static std::string cluster_of(const Result& result) {
-    return result.opened->blueprint.stage + "/" + result.opened->blueprint.name;
-  }
-
   void finish(std::size_t index, Result& result) {
     Finished& out = finished_[index];
     out.blueprint_file = result.blueprint_file;
-    if (result.opened) out.cluster = cluster_of(result);
+    if (result.opened) out.cluster = result.cluster();
     out.foreign = result.foreign.has_value();
     out.documents = result.foreign.value_or(result.rendered().documents.size());
     out.findings = report_.prepare(result.sink, *result.sources);

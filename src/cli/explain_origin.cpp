@@ -38,8 +38,7 @@ std::string shortened(std::string_view text) {
       space = !out.empty();
       continue;
     }
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-    if (!continues && ++characters > kMostValueCharacters) return out + " ...";
+    if (!base::continues_character(c) && ++characters > kMostValueCharacters) return out + " ...";
     if (space) out += ' ';
     space = false;
     out += c;

@@ -27,6 +27,86 @@ std::string order_text(const gpu::MigClass& gpu, const gpu::MigLayout& layout,
   return out;
 }
 
+// A layout that somebody asked about.
+struct Asked {
+  gpu::MigLayout layout;
+  std::vector<std::string> order;  // in which its instances would be created
+  gpu::MigPlacement placed;
+};
+
+Asked asked(const gpu::MigClass& gpu, const MigCounts& counts) {
+  Asked out;
+  for (const auto& [name, count] : counts) {
+    // More than a GPU has units never fits; the rest only keeps the numbers small.
+    const int few = static_cast<int>(std::min<std::int64_t>(count, gpu::kMostUnits + 1));
+    out.layout[name] = std::min(out.layout[name] + few, gpu::kMostUnits + 1);
+    if (out.order.size() <= gpu::kMostUnits) {
+      out.order.insert(out.order.end(), static_cast<std::size_t>(few), name);
+    }
+  }
+  out.placed = gpu::place(gpu, out.layout);
+  return out;
+}
+
+std::string check_text(const std::string& name, const gpu::MigClass& gpu, const Asked& asked,
+                       bool drawn) {
+  const gpu::MigPlacement& placed = asked.placed;
+  std::string out = name + " " + text_of(asked.layout) + ": ";
+  if (!placed.ok) {
+    out += "not placeable, " + placed.reason + "\n";
+    for (const gpu::MigLayout& near : placed.nearest) {
+      out += "  placeable: " + text_of(near) + "\n";
+    }
+    return out;
+  }
+  out += "placeable\n";
+  if (drawn) {
+    out += draw_mig(gpu, placed);
+  } else {
+    std::vector<std::string> parts;
+    for (const gpu::MigInstance& instance : placed.placements) {
+      parts.push_back(instance.profile + " at " + std::to_string(instance.start));
+    }
+    out += "  places: " + base::join(parts, ", ") + "\n";
+  }
+  return out + "  compute slices: " + std::to_string(placed.lost_compute) + " lost, " +
+         std::to_string(placed.free_compute) +
+         " free; memory units: " + std::to_string(placed.lost_memory) + " lost, " +
+         std::to_string(placed.free_memory) + " free\n" +
+         order_text(gpu, asked.layout, asked.order);
+}
+
+yaml::Node check_node(const std::string& name, const gpu::MigClass& gpu, const Asked& asked,
+                      yaml::Arena& arena) {
+  const gpu::MigPlacement& placed = asked.placed;
+  yaml::MapBuilder one;
+  one.set(arena, "gpu", arena.string(name));
+  one.set(arena, "layout", node_of(asked.layout, arena));
+  one.set(arena, "ok", yaml::Node::boolean(placed.ok));
+  if (!placed.ok) {
+    std::vector<yaml::Node> nearest;
+    for (const gpu::MigLayout& near : placed.nearest) nearest.push_back(node_of(near, arena));
+    one.set(arena, "reason", arena.string(placed.reason));
+    one.set(arena, "nearest", arena.list(nearest));
+    return one.build(arena);
+  }
+  std::vector<yaml::Node> places;
+  for (const gpu::MigInstance& instance : placed.placements) {
+    yaml::MapBuilder place;
+    place.set(arena, "profile", arena.string(instance.profile));
+    place.set(arena, "start", yaml::Node::integer(instance.start));
+    place.set(arena, "size", yaml::Node::integer(instance.size));
+    places.push_back(place.build(arena));
+  }
+  one.set(arena, "placements", arena.list(places));
+  one.set(arena, "lostCompute", yaml::Node::integer(placed.lost_compute));
+  one.set(arena, "lostMemory", yaml::Node::integer(placed.lost_memory));
+  one.set(arena, "freeCompute", yaml::Node::integer(placed.free_compute));
+  one.set(arena, "freeMemory", yaml::Node::integer(placed.free_memory));
+  one.set(arena, "anyOrder", yaml::Node::boolean(gpu::in_order(gpu, asked.order).always));
+  return one.build(arena);
+}
+
 int run_check(const MigOptions& options, const GlobalOptions& global, bool drawn) {
   MigQuestion question(options, global);
   const std::optional<gpu::MigClass> gpu = question.gpu(options.gpu);
@@ -38,61 +118,10 @@ int run_check(const MigOptions& options, const GlobalOptions& global, bool drawn
   for (const std::string& written : options.layouts) {
     const std::optional<MigCounts> counts = question.counts(written);
     if (!counts) return kUsageError;
-    gpu::MigLayout layout;
-    std::vector<std::string> order;
-    for (const auto& [name, count] : *counts) {
-      // More than a GPU has units never fits; the rest only keeps the numbers small.
-      const int few = static_cast<int>(std::min<std::int64_t>(count, gpu::kMostUnits + 1));
-      layout[name] = std::min(layout[name] + few, gpu::kMostUnits + 1);
-      if (order.size() <= gpu::kMostUnits)
-        order.insert(order.end(), static_cast<std::size_t>(few), name);
-    }
-    const gpu::MigPlacement placed = gpu::place(*gpu, layout);
-    good = good && placed.ok;
-    text += options.gpu + " " + text_of(layout) + ": " +
-            (placed.ok ? "placeable" : "not placeable, " + placed.reason) + "\n";
-    yaml::MapBuilder one;
-    one.set(arena, "gpu", arena.string(options.gpu));
-    one.set(arena, "layout", node_of(layout, arena));
-    one.set(arena, "ok", yaml::Node::boolean(placed.ok));
-    if (placed.ok) {
-      std::vector<yaml::Node> places;
-      for (const gpu::MigInstance& instance : placed.placements) {
-        yaml::MapBuilder place;
-        place.set(arena, "profile", arena.string(instance.profile));
-        place.set(arena, "start", yaml::Node::integer(instance.start));
-        place.set(arena, "size", yaml::Node::integer(instance.size));
-        places.push_back(place.build(arena));
-      }
-      one.set(arena, "placements", arena.list(places));
-      one.set(arena, "lostCompute", yaml::Node::integer(placed.lost_compute));
-      one.set(arena, "lostMemory", yaml::Node::integer(placed.lost_memory));
-      one.set(arena, "freeCompute", yaml::Node::integer(placed.free_compute));
-      one.set(arena, "freeMemory", yaml::Node::integer(placed.free_memory));
-      one.set(arena, "anyOrder", yaml::Node::boolean(gpu::in_order(*gpu, order).always));
-      if (drawn) {
-        text += draw_mig(*gpu, placed);
-      } else {
-        std::vector<std::string> parts;
-        for (const gpu::MigInstance& instance : placed.placements) {
-          parts.push_back(instance.profile + " at " + std::to_string(instance.start));
-        }
-        text += "  places: " + base::join(parts, ", ") + "\n";
-      }
-      text += "  compute slices: " + std::to_string(placed.lost_compute) + " lost, " +
-              std::to_string(placed.free_compute) +
-              " free; memory units: " + std::to_string(placed.lost_memory) + " lost, " +
-              std::to_string(placed.free_memory) + " free\n" + order_text(*gpu, layout, order);
-    } else {
-      std::vector<yaml::Node> nearest;
-      for (const gpu::MigLayout& near : placed.nearest) {
-        text += "  placeable: " + text_of(near) + "\n";
-        nearest.push_back(node_of(near, arena));
-      }
-      one.set(arena, "reason", arena.string(placed.reason));
-      one.set(arena, "nearest", arena.list(nearest));
-    }
-    json.push_back(one.build(arena));
+    const Asked layout = asked(*gpu, *counts);
+    good = good && layout.placed.ok;
+    text += check_text(options.gpu, *gpu, layout, drawn);
+    json.push_back(check_node(options.gpu, *gpu, layout, arena));
   }
   return question.answer(text, arena.list(json), good);
 }

@@ -172,8 +172,8 @@ class Rendering {
     plan::warn_removals(changes, directory, present, *result.opened->blueprint.platform,
                         work.findings);
     result.leave_out_ignored(work.findings);
-    work.written = result.opened->blueprint.stage + "/" + result.opened->blueprint.name + ": " +
-                   plan::summary(changes) + " below " + shown(options_.output) + "/" + directory;
+    work.written = result.cluster() + ": " + plan::summary(changes) + " below " +
+                   shown(options_.output) + "/" + directory;
     if (existing_->blocked()) failed_ = true;
     if (failed_ || work.findings.has_errors()) return;
     if (!absent || !stage_directory(result)) stage_changes(result, std::move(changes));

@@ -29,10 +29,6 @@ bool is_plain(std::string_view text) {
   });
 }
 
-void blot(std::string& text, std::size_t begin, std::size_t size) {
-  std::fill_n(text.begin() + static_cast<std::ptrdiff_t>(begin), size, '*');
-}
-
 }  // namespace
 
 void Concealed::add(std::string_view secret) {
@@ -51,7 +47,7 @@ std::string Concealed::shown(std::string_view text) const {
   std::string out(text);
   const auto hide_run = [&](std::size_t from, std::size_t to) {
     const std::string_view run = text.substr(from, to - from);
-    if (run.size() > kMostPlain || !is_plain(run)) blot(out, from, run.size());
+    if (run.size() > kMostPlain || !is_plain(run)) out.replace(from, run.size(), run.size(), '*');
   };
   std::size_t begin = 0;
   std::size_t reach = 0;
@@ -70,7 +66,7 @@ std::string Concealed::shown(std::string_view text) const {
       const std::size_t end = at + secret.size();
       const bool word =
           (at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end]));
-      if (word) blot(out, at, secret.size());
+      if (word) out.replace(at, secret.size(), secret.size(), '*');
     }
   }
   return out;

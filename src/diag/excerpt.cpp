@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "diag/character.hpp"
 
 namespace gpuctl::diag {
@@ -16,10 +17,6 @@ std::size_t shown_width(char32_t c) {
   return is_unprintable(c) || is_hidden(c) ? 1 : display_width(c);
 }
 
-bool continues_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
-}
-
 }  // namespace
 
 Excerpt cut_line(std::string_view line, std::size_t focus, std::size_t width) {
@@ -27,8 +24,7 @@ Excerpt cut_line(std::string_view line, std::size_t focus, std::size_t width) {
   focus = std::min(focus, line.size());
   // A column is at least a quarter of a byte range this long, so nothing beyond can be shown.
   if (line.size() > width && focus > width / 2) {
-    excerpt.begin = focus - width / 3;
-    while (excerpt.begin > 0 && continues_character(line[excerpt.begin])) --excerpt.begin;
+    excerpt.begin = base::character_limit(line, focus - width / 3);
     excerpt.shown = kCut;
     excerpt.lead = kCut.size();
   }

@@ -65,8 +65,11 @@ struct Reader {
 
 class Decoder {
  public:
-  Decoder(diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, bool open_texts)
-      : sources_(sources), arena_(arena), sink_(sink), open_texts_(open_texts) {}
+  Decoder(yaml::Context context, bool open_texts)
+      : sources_(context.sources),
+        arena_(context.arena),
+        sink_(context.sink),
+        open_texts_(open_texts) {}
 
   Node decode(const Node& schema, const Node& value, Reader reader) {
     reader = reader.below(schema);
@@ -237,9 +240,9 @@ class Decoder {
 
 }  // namespace
 
-yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
-                  yaml::Arena& arena, diag::Sink& sink, bool open_texts) {
-  return Decoder(sources, arena, sink, open_texts).decode(definition, document, Reader());
+yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, yaml::Context context,
+                  bool open_texts) {
+  return Decoder(context, open_texts).decode(definition, document, Reader());
 }
 
 }  // namespace gpuctl::document

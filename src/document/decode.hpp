@@ -1,8 +1,7 @@
 // A document as its reader decodes it.
 #pragma once
 
-#include "diag/diagnostic.hpp"
-#include "yaml/node.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::document {
 
@@ -13,10 +12,10 @@ namespace gpuctl::document {
 /// declared fields. Elsewhere the tree stays as it is. Values keep their origins. What cannot be
 /// decoded stays for the schema to report. `definition` is the schema as written.
 ///
-/// Values whose schema has `x-gpuctl-secret` are hidden in `sources`. With `open_texts`, texts
+/// Values whose schema has `x-gpuctl-secret` are hidden in the sources. With `open_texts`, texts
 /// whose schema has `x-gpuctl-text: yaml` are the tree that they hold; what is no YAML is an error
 /// (GPU01xx).
-yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, diag::Sources& sources,
-                  yaml::Arena& arena, diag::Sink& sink, bool open_texts);
+yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, yaml::Context context,
+                  bool open_texts);
 
 }  // namespace gpuctl::document

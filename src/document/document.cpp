@@ -158,9 +158,7 @@ void check_fields(const schema::Schema& schema, const Node& spec, diag::Sink& si
       }
     }
     const bool known = std::any_of(places.begin(), places.end(), [&](const std::string& place) {
-      std::string whole = place + std::string(path.as_string());
-      std::erase_if(whole, [](char c) { return c == '[' || c == ']'; });
-      return schema::at(schema, whole) != nullptr;
+      return schema::at(schema, place + std::string(path.as_string())) != nullptr;
     });
     if (known || places.empty()) continue;
     sink.error(catalog::kUnknownName, path.origin(),
@@ -227,7 +225,7 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   const Kind* kind = kind_of(document);
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
-  const Node decoded = decode(kind->definition, document, sources, arena, none, false);
+  const Node decoded = decode(kind->definition, document, {sources, arena, none}, false);
   const Node tree = convert(
       *kind, schema::drop_nulls(*kind->schema, decoded, arena, none),
       {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
@@ -305,7 +303,7 @@ bool Kinds::check(const Node& document, const Context& context, diag::Sources& s
   const Kind& kind = *found;
   diag::Sink findings;
   const Node written = schema::drop_nulls(
-      *kind.schema, decode(kind.definition, document, sources, arena, findings, true), arena,
+      *kind.schema, decode(kind.definition, document, {sources, arena, findings}, true), arena,
       findings, context.prefix);
   const Node read_by = release(*platform_, context.release, arena);
   const Reading reading{document,       written,          read_by,

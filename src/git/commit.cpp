@@ -124,6 +124,54 @@ std::vector<FileUpdate> updates_of(std::span<const AppliedChange> applied) {
   return updates;
 }
 
+// A commit that no branch leads to yet.
+struct NewCommit {
+  std::optional<git_oid> id;  // nothing: its tree would be that of its parent
+  std::optional<git_oid> parent;
+  std::vector<AppliedChange> applied;
+};
+
+// Writes the objects of a commit on top of `base` (hex id, may be empty).
+std::optional<NewCommit> write_objects(git_repository* repository, const CommitRequest& request,
+                                       const ChangeNode& changes, const std::string& base,
+                                       diag::Sink& sink) {
+  std::optional<BulkStore> bulk;
+  if (request.changes.size() >= kPackFrom) {
+    bulk = BulkStore::open(repository, sink);
+    if (!bulk) return std::nullopt;
+  }
+  git_repository* store = bulk ? bulk->repository() : repository;
+
+  // Handles from `store`: libgit2 refuses to mix objects of two repository handles.
+  NewCommit out;
+  Owned<git_commit> parent;
+  Owned<git_tree> old_tree;
+  if (!base.empty()) {
+    parent = commit_of(store, base, sink);
+    if (parent) old_tree = tree_of(store, base, sink);
+    if (!old_tree) return std::nullopt;
+    out.parent = *git_commit_id(parent.get());
+  }
+  std::optional<WrittenTree> written = write_tree(store, old_tree.get(), changes, sink);
+  if (!written) return std::nullopt;
+  const bool same = old_tree ? git_oid_equal(&written->id, git_tree_id(old_tree.get())) != 0
+                             : written->applied.empty();
+  if (same) return out;
+
+  const std::optional<Identity> identity = identity_of(repository, sink);
+  if (!identity) return std::nullopt;
+  out.id = write_commit(store, request, *identity, parent.get(), written->id, sink);
+  if (!out.id) return std::nullopt;
+  if (bulk) {
+    written->objects.push_back(*out.id);
+    if (!bulk->save(repository, written->objects, sink)) return std::nullopt;
+  }
+  // The reflog is written under this name.
+  git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
+  out.applied = std::move(written->applied);
+  return out;
+}
+
 }  // namespace
 
 CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) {
@@ -148,39 +196,12 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   if (sink.error_count() != errors) return {};
   if (now != request.expected_parent) return {CommitStatus::moved, now};
 
-  std::optional<BulkStore> bulk;
-  if (request.changes.size() >= kPackFrom) {
-    bulk = BulkStore::open(repository, sink);
-    if (!bulk) return {};
-  }
-  git_repository* store = bulk ? bulk->repository() : repository;
-
-  // Handles from `store`: libgit2 refuses to mix objects of two repository handles.
-  Owned<git_commit> parent;
-  Owned<git_tree> old_tree;
   const std::string base = now.empty() ? request.start : now;
-  if (!base.empty()) {
-    parent = commit_of(store, base, sink);
-    if (parent) old_tree = tree_of(store, base, sink);
-    if (!old_tree) return {};
-  }
-  std::optional<WrittenTree> written = write_tree(store, old_tree.get(), *changes, sink);
-  if (!written) return {};
-  const bool same = old_tree ? git_oid_equal(&written->id, git_tree_id(old_tree.get())) != 0
-                             : written->applied.empty();
-  if (same) return {CommitStatus::unchanged, base};
-
-  const std::optional<Identity> identity = identity_of(repository, sink);
-  if (!identity) return {};
-  const auto id = write_commit(store, request, *identity, parent.get(), written->id, sink);
-  if (!id) return {};
-  if (bulk) {
-    written->objects.push_back(*id);
-    if (!bulk->save(repository, written->objects, sink)) return {};
-  }
-  // The reflog is written under this name.
-  git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
-  const CheckoutRecord record{request.branch, now, hex(*id), base::OutputTree::new_mark()};
+  const std::optional<NewCommit> made = write_objects(repository, request, *changes, base, sink);
+  if (!made) return {};
+  if (!made->id) return {CommitStatus::unchanged, base};
+  const git_oid& id = *made->id;
+  const CheckoutRecord record{request.branch, now, hex(id), base::OutputTree::new_mark()};
   std::optional<WorkTree> work_tree;
   if (is_head && !is_bare()) {
     work_tree = WorkTree::open(repository, record.mark, state_->lock_wait, sink);
@@ -190,18 +211,18 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   auto signals = std::make_shared<base::HeldSignals>();
   if (work_tree && !record.write(git_directory(), sink)) return {};
   const CommitStatus status =
-      swap_branch(repository, request, now.empty() ? nullptr : git_commit_id(parent.get()), *id,
+      swap_branch(repository, request, now.empty() ? nullptr : &*made->parent, id,
                   state_->lock_wait, *lock, sink);
   if (status != CommitStatus::committed) {
     if (work_tree) CheckoutRecord::remove(git_directory());
     return {status, ""};
   }
   if (work_tree &&
-      work_tree->update(updates_of(written->applied), sink) != WorkTree::Outcome::failed) {
+      work_tree->update(updates_of(made->applied), sink) != WorkTree::Outcome::failed) {
     CheckoutRecord::remove(git_directory());
   }
   warn_when_signing_is_wanted(repository, sink);
-  return {CommitStatus::committed, hex(*id), std::move(signals)};
+  return {CommitStatus::committed, hex(id), std::move(signals)};
 }
 
 }  // namespace gpuctl::git

@@ -137,9 +137,7 @@ std::string one_line(std::string_view text) {
   std::string line;
   diag::append_visible(line, without_user(text.substr(0, 4 * kMostLineBytes)));
   if (line.size() > kMostLineBytes) {
-    std::size_t end = kMostLineBytes;
-    while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0U) == 0x80U) --end;
-    line = line.substr(0, end) + "...";
+    line = line.substr(0, base::character_limit(line, kMostLineBytes)) + "...";
   }
   return line;
 }

@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
-
-#include "base/text.hpp"
 
 namespace gpuctl::gpu {
 namespace {
@@ -299,79 +298,92 @@ std::vector<MigLayout> nearest_layouts(const MigClass& gpu, const Counts& wanted
   return layouts;
 }
 
-}  // namespace
-
-MigPlacement place(const MigClass& gpu, const MigLayout& layout) {
-  MigPlacement result;
+// The counts of a layout in profile order; nothing, and why, when it is none of the class.
+std::optional<Counts> counts_of(const MigClass& gpu, const MigLayout& layout, std::string& reason) {
   Counts counts(gpu.profiles.size(), 0);
   for (const auto& [name, count] : layout) {
     const auto found = std::find_if(
         gpu.profiles.begin(), gpu.profiles.end(),
         [&wanted = name](const MigProfile& profile) { return profile.name == wanted; });
     if (found == gpu.profiles.end()) {
-      result.reason = "has no profile `" + name + "`";
-      const std::vector<std::string> names = list(gpu);
-      const std::vector<std::string> near = base::nearest(name, names);
-      if (!near.empty()) result.reason += ", did you mean `" + near.front() + "`?";
-      return result;
+      reason = no_profile(gpu, name);
+      return std::nullopt;
     }
     if (count < 0) {
-      result.reason = "the count of `" + name + "` is negative";
-      return result;
+      reason = "the count of `" + name + "` is negative";
+      return std::nullopt;
     }
     counts[static_cast<std::size_t>(found - gpu.profiles.begin())] = count;
   }
+  return counts;
+}
 
-  result.reason = plain_reason(gpu, counts);
+struct Arrangement {
+  std::vector<Spot> spots;
+  std::vector<int> starts;
+  Rest rest;
+};
+
+// The best of all arrangements of these counts, if any was found in time.
+std::optional<Arrangement> best_arrangement(const MigClass& gpu, const Counts& counts,
+                                            std::size_t& steps) {
+  std::optional<Arrangement> best;
+  std::map<std::uint64_t, Rest> known;  // what is left depends on the units taken alone
+  Sweep sweep(gpu, Counts(counts.size(), 0), counts, 0, steps);
+  sweep.arrangements([&](const std::vector<Spot>& spots) {
+    std::uint64_t occupied = 0;
+    std::vector<int> starts;
+    for (const Spot& spot : spots) {
+      occupied |= mask_of(spot.start, gpu.profiles[spot.profile].units);
+      starts.push_back(spot.start);
+    }
+    const auto [at, fresh] = known.try_emplace(occupied);
+    if (fresh) at->second = rest_of(gpu, counts, occupied, steps);
+    if (!best || std::tie(at->second, starts) < std::tie(best->rest, best->starts)) {
+      best = Arrangement{spots, std::move(starts), at->second};
+    }
+    return true;
+  });
+  return best;
+}
+
+}  // namespace
+
+MigPlacement place(const MigClass& gpu, const MigLayout& layout) {
+  MigPlacement result;
+  const std::optional<Counts> counts = counts_of(gpu, layout, result.reason);
+  if (!counts) return result;
+  result.reason = plain_reason(gpu, *counts);
   std::size_t steps = 0;
-  std::vector<Spot> best;
-  std::vector<int> best_starts;
-  Rest best_rest;
+  std::optional<Arrangement> best;
   if (result.reason.empty()) {
-    std::map<std::uint64_t, Rest> known;  // what is left depends on the units taken alone
-    Sweep sweep(gpu, Counts(counts.size(), 0), counts, 0, steps);
-    sweep.arrangements([&](const std::vector<Spot>& spots) {
-      std::uint64_t occupied = 0;
-      std::vector<int> starts;
-      for (const Spot& spot : spots) {
-        occupied |= mask_of(spot.start, gpu.profiles[spot.profile].units);
-        starts.push_back(spot.start);
-      }
-      const auto [at, fresh] = known.try_emplace(occupied);
-      if (fresh) at->second = rest_of(gpu, counts, occupied, steps);
-      if (!result.ok || std::tie(at->second, starts) < std::tie(best_rest, best_starts)) {
-        best = spots;
-        best_starts = std::move(starts);
-        best_rest = at->second;
-      }
-      result.ok = true;
-      return true;
-    });
-    if (!result.ok) {
+    best = best_arrangement(gpu, *counts, steps);
+    if (!best) {
       result.reason = steps <= kMostSteps
                           ? "no arrangement fits the places where profiles may start"
                           : "too many arrangements to try them all";
     }
   }
-  if (!result.ok) {
+  if (!best) {
     steps = 0;
-    result.nearest = nearest_layouts(gpu, counts, steps);
+    result.nearest = nearest_layouts(gpu, *counts, steps);
     return result;
   }
 
+  result.ok = true;
   int unused_compute = gpu.slices;
   int unused_memory = gpu.units;
-  for (const Spot& spot : best) {
+  for (const Spot& spot : best->spots) {
     const MigProfile& profile = gpu.profiles[spot.profile];
     result.placements.push_back({profile.name, spot.start, profile.units});
     unused_compute -= profile.slices;
     unused_memory -= profile.units;
   }
-  result.maximal = best_rest.profiles_shut_out == static_cast<int>(gpu.profiles.size());
-  result.lost_compute = best_rest.lost_compute;
-  result.lost_memory = best_rest.lost_memory;
-  result.free_compute = unused_compute - best_rest.lost_compute;
-  result.free_memory = unused_memory - best_rest.lost_memory;
+  result.maximal = best->rest.profiles_shut_out == static_cast<int>(gpu.profiles.size());
+  result.lost_compute = best->rest.lost_compute;
+  result.lost_memory = best->rest.lost_memory;
+  result.free_compute = unused_compute - best->rest.lost_compute;
+  result.free_memory = unused_memory - best->rest.lost_memory;
   return result;
 }
 

@@ -81,6 +81,9 @@ MigPlacement place(const MigClass& gpu, const MigLayout& counts);
 /// All placeable layouts but the empty one, ordered by their counts in the class's profile order.
 std::vector<MigOption> enumerate(const MigClass& gpu);
 
+/// What is wrong with a name that no profile of the class has.
+std::string no_profile(const MigClass& gpu, const std::string& name);
+
 /// Profile names, fewest compute slices first, then fewest units, then as in the class.
 std::vector<std::string> list(const MigClass& gpu);
 

@@ -3,6 +3,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "gpu/mig.hpp"
 
 namespace gpuctl::gpu {
@@ -45,6 +46,12 @@ std::string fault_of(const MigClass& gpu) {
     if (!fault.empty()) return "profile `" + profile.name + "`: " + fault;
   }
   return "";
+}
+
+std::string no_profile(const MigClass& gpu, const std::string& name) {
+  const std::vector<std::string> near = base::nearest(name, list(gpu));
+  return "has no profile `" + name + "`" +
+         (near.empty() ? "" : ", did you mean `" + near.front() + "`?");
 }
 
 std::vector<std::string> list(const MigClass& gpu) {

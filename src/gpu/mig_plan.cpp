@@ -337,32 +337,38 @@ std::string profile_for(const MigClass& gpu, const std::string& wanted) {
   return best == nullptr ? std::string() : best->name;
 }
 
+namespace {
+
+// What is wrong with a demand, or "".
+std::string fault_of(const MigClass& gpu, const MigDemand& demand) {
+  const std::vector<std::string> names = list(gpu);
+  std::string fault;
+  std::int64_t sum = 0;
+  for (const auto& [name, count] : demand) {
+    if (count < 0) fault = "the number of `" + name + "` is negative";
+    if (std::find(names.begin(), names.end(), name) == names.end()) fault = no_profile(gpu, name);
+    sum += std::clamp<std::int64_t>(count, 0, kMostDemand + 1);
+  }
+  if (!fault.empty() || sum <= kMostDemand) return fault;
+  return "more than " + std::to_string(kMostDemand) + " instances";
+}
+
+}  // namespace
+
 MigPlan plan(const MigClass& gpu, const MigDemand& demand) {
   MigPlan out;
-  std::vector<std::string> wanted;
-  Amounts amounts;
-  std::int64_t sum = 0;
-  for (const MigProfile& profile : gpu.profiles) {
-    const auto found = demand.find(profile.name);
-    if (found == demand.end() || found->second <= 0) continue;
-    wanted.push_back(profile.name);
-    amounts.push_back(found->second);
-    sum += std::min(found->second, kMostDemand + 1);
-  }
-  for (const auto& [name, count] : demand) {
-    const std::vector<std::string> names = list(gpu);
-    if (count < 0) out.reason = "the number of `" + name + "` is negative";
-    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    out.reason = "has no profile `" + name + "`";
-    const std::vector<std::string> near = base::nearest(name, names);
-    if (!near.empty()) out.reason += ", did you mean `" + near.front() + "`?";
-  }
-  if (out.reason.empty() && sum > kMostDemand) {
-    out.reason = "more than " + std::to_string(kMostDemand) + " instances";
-  }
+  out.reason = fault_of(gpu, demand);
   if (!out.reason.empty()) return out;
   out.ok = true;
   out.least_lost = true;
+  std::vector<std::string> wanted;
+  Amounts amounts;
+  for (const MigProfile& profile : gpu.profiles) {
+    const auto found = demand.find(profile.name);
+    if (found == demand.end() || found->second == 0) continue;
+    wanted.push_back(profile.name);
+    amounts.push_back(found->second);
+  }
   if (wanted.empty()) return out;
 
   const std::vector<Pattern> patterns = patterns_of(gpu, wanted);

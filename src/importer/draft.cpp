@@ -133,12 +133,19 @@ class Drafting {
     return std::string(kOwnLayer);
   }
 
+  // A pair of an object and a document that differ, and the patch that makes them equal.
+  struct Patched {
+    imports::Pair pair;
+    Node patch;
+    const render::Document* document = nullptr;
+
+    bool of_same_pool(const render::Document& other) const {
+      return other.pool == document->pool &&
+             other.body.get("kind").as_string() == document->body.get("kind").as_string();
+    }
+  };
+
   void find_overrides(const Attempt& attempt) {
-    struct Patched {
-      imports::Pair pair;
-      Node patch;
-      const render::Document* document = nullptr;
-    };
     std::vector<Patched> all;
     for (const imports::Pair& pair : attempt.pairs) {
       const imports::Made& made = attempt.made[pair.made];
@@ -148,44 +155,21 @@ class Drafting {
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Patched& one = all[i];
-      const imports::Made& made = attempt.made[one.pair.made];
-      yaml::MapBuilder target;
-      target.set(arena_, "kind", arena_.string(imports::exactly(made.kind.kind)));
       // One override for all documents of a kind in a pool, when they differ in the same way.
-      const auto of_pool = [&](const render::Document& other) {
-        return other.pool == one.document->pool &&
-               other.body.get("kind").as_string() == one.document->body.get("kind").as_string();
-      };
       std::size_t in_pool = 0;
       for (const render::Document& other : attempt.result.rendered().documents) {
-        in_pool += of_pool(other) ? 1 : 0;
+        in_pool += one.of_same_pool(other) ? 1 : 0;
       }
       std::size_t same = 0;
       bool first = true;
       for (std::size_t j = 0; j < all.size(); ++j) {
-        if (!of_pool(*all[j].document) || !yaml::equal(all[j].patch, one.patch)) continue;
+        if (!one.of_same_pool(*all[j].document) || !yaml::equal(all[j].patch, one.patch)) continue;
         if (j < i) first = false;
         ++same;
       }
       const bool whole_pool = !one.document->pool.empty() && in_pool > 1 && same == in_pool;
-      if (whole_pool && !first) {
-        additions_.overrides.push_back({one.pair.object, Node(), one.patch});
-        continue;
-      }
-      if (whole_pool) {
-        target.set(arena_, "pool", arena_.string(imports::exactly(one.document->pool)));
-      } else {
-        const Node metadata = one.document->body.get("metadata");
-        if (const Node space = metadata.get("namespace"); space.is_string()) {
-          target.set(arena_, "namespace", arena_.string(imports::exactly(space.as_string())));
-        }
-        target.set(arena_, "name",
-                   arena_.string(imports::exactly(metadata.get("name").as_string())));
-      }
-      yaml::MapBuilder item;
-      item.set(arena_, "target", target.build(arena_));
-      item.set(arena_, "patch", one.patch);
-      additions_.overrides.push_back({one.pair.object, item.build(arena_), one.patch});
+      const Node item = whole_pool && !first ? Node() : override_of(attempt, one, whole_pool);
+      additions_.overrides.push_back({one.pair.object, item, one.patch});
     }
     // Objects that another's override covers have none of their own.
     for (const Override& one : additions_.overrides) {
@@ -196,28 +180,56 @@ class Drafting {
     std::erase_if(additions_.overrides, [](const Override& one) { return one.item.is_null(); });
   }
 
+  // An item of `overrides`, for one document or for all of its kind in its pool.
+  Node override_of(const Attempt& attempt, const Patched& one, bool whole_pool) {
+    yaml::MapBuilder target;
+    const auto set = [&](const char* field, std::string_view value) {
+      target.set(arena_, field, arena_.string(imports::exactly(value)));
+    };
+    set("kind", attempt.made[one.pair.made].kind.kind);
+    if (whole_pool) {
+      set("pool", one.document->pool);
+    } else {
+      const Node metadata = one.document->body.get("metadata");
+      if (const Node space = metadata.get("namespace"); space.is_string()) {
+        set("namespace", space.as_string());
+      }
+      set("name", metadata.get("name").as_string());
+    }
+    return item_of(target.build(arena_), one.patch);
+  }
+
+  Node item_of(const Node& target, const Node& patch) {
+    yaml::MapBuilder item;
+    item.set(arena_, "target", target);
+    item.set(arena_, "patch", patch);
+    return item.build(arena_);
+  }
+
+  // True when gpuctl refuses the addition that was made last, of this object and path; the reason
+  // is kept.
+  bool refuses(const imports::Proposal& proposal, std::size_t object, const std::string& path) {
+    if (++tried_ > kMostAttempts) {
+      refused_[object][path] = "too many values are refused to find those that are not";
+      return true;
+    }
+    const Attempt next = attempts_.make(proposal, additions_);
+    if (next.errors() <= errors_) return false;
+    std::string why;
+    for (const diag::Diagnostic& finding : next.result.sink.all()) {
+      if (finding.severity != diag::Severity::error) continue;
+      const bool fresh = !known_.contains(finding.message);
+      if (why.empty() || fresh) why = finding.message;
+      if (fresh) break;
+    }
+    refused_[object][path] = "gpuctl refuses it: " + why;
+    return true;
+  }
+
   // Some of the additions make gpuctl refuse a document. Adds them one by one, and of an override
   // what is not refused.
   Attempt without_refused(const imports::Proposal& proposal) {
     const Additions all = std::exchange(additions_, {});
-    std::size_t attempts = 0;
-    const auto refused = [&](std::size_t object, const std::string& path) -> bool {
-      if (++attempts > kMostAttempts) {
-        refused_[object][path] = "too many values are refused to find those that are not";
-        return true;
-      }
-      const Attempt next = attempts_.make(proposal, additions_);
-      if (next.errors() <= errors_) return false;
-      std::string why;
-      for (const diag::Diagnostic& finding : next.result.sink.all()) {
-        if (finding.severity != diag::Severity::error) continue;
-        const bool fresh = !known_.contains(finding.message);
-        if (why.empty() || fresh) why = finding.message;
-        if (fresh) break;
-      }
-      refused_[object][path] = "gpuctl refuses it: " + why;
-      return true;
-    };
     for (const Override& one : all.overrides) {
       additions_.overrides.push_back(one);
       std::vector<std::string> kept;
@@ -227,7 +239,7 @@ class Drafting {
         const std::string path = imports::path_of(part.steps);
         const Node longer = imports::with_leaf(patch, part.steps, part.value, arena_);
         additions_.overrides.back() = with_patch(one, longer);
-        if (!refused(one.object, path)) {
+        if (!refuses(proposal, one.object, path)) {
           refused_[one.object].erase(path);
           patch = longer;
           for (const imports::Leaf& leaf : imports::leaves_of(part.value)) {
@@ -260,16 +272,13 @@ class Drafting {
     }
     for (const Manifest& one : all.manifests) {
       additions_.manifests.push_back(one);
-      if (refused(one.object, "")) additions_.manifests.pop_back();
+      if (refuses(proposal, one.object, "")) additions_.manifests.pop_back();
     }
     return attempts_.make(proposal, additions_);
   }
 
   Override with_patch(const Override& one, const Node& patch) {
-    yaml::MapBuilder item;
-    item.set(arena_, "target", one.item.get("target"));
-    item.set(arena_, "patch", patch);
-    return {one.object, item.build(arena_), patch};
+    return {one.object, item_of(one.item.get("target"), patch), patch};
   }
 
   // Why the value at a path, or the whole object, is not taken; empty when nothing was refused.
@@ -344,6 +353,7 @@ class Drafting {
   Attempts attempts_;
   Additions additions_;
   std::map<std::size_t, std::vector<std::string>> by_object_;
+  std::size_t tried_ = 0;  // additions, one by one
   // By object, and by the path of what was refused; "": all of it.
   std::map<std::size_t, std::map<std::string, std::string>> refused_;
   // Of the proposal without additions.

@@ -46,8 +46,9 @@ std::optional<Draft> propose(const Question& question, pipeline::Knowledge& know
   if (sink.has_errors()) return std::nullopt;
   const pipeline::Compiled* platform = knowledge.platform(name, diag::kNoOrigin, sink);
   if (platform == nullptr) return std::nullopt;
-  const auto mapping = imports::Mapping::compile(*platform->platform, knowledge.library(),
-                                                 knowledge.library().has_overlays(), sink);
+  // What overlays say of imports was checked with the platform.
+  const auto mapping =
+      imports::Mapping::compile(*platform->platform, knowledge.library(), false, sink);
   if (mapping == nullptr) return std::nullopt;
 
   std::vector<imports::Object> objects;

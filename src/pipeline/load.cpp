@@ -114,8 +114,8 @@ class Loading {
   // A facts file; nothing when it cannot be used (reported).
   std::optional<yaml::Node> parse_facts(const std::string& name, std::string text,
                                         diag::Sink& sink) const {
-    return blueprint::load_facts(files_.add(name, std::move(text)), blueprint_, context_.sources,
-                                 context_.arena, sink);
+    return blueprint::load_facts(files_.add(name, std::move(text)), blueprint_,
+                                 context_.into(sink));
   }
 
   // The facts in the output say which cluster stands there. Those that cannot be read are to be
@@ -207,7 +207,6 @@ class Loading {
 std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowledge,
                            yaml::Context context) {
   const base::StageScope opening(base::Stage::blueprint);
-  const auto& [sources, arena, sink] = context;
   files.text += text;
   files.text += '\0';
   files.inputs.blueprint = base::sha256_hex(text);
@@ -219,11 +218,11 @@ std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowl
     compiled = knowledge.platform(name, asked_at, to);
     return compiled == nullptr ? nullptr : compiled->platform;
   };
-  std::optional<blueprint::Blueprint> read = blueprint::load(file, find, sources, arena, sink);
+  std::optional<blueprint::Blueprint> read = blueprint::load(file, find, context);
   if (!read) return std::nullopt;
   Opened out{compiled, std::move(*read)};
-  if (sink.has_errors()) return out;
-  check_ignore(out.blueprint.spec.get("ignore"), *out.blueprint.platform, knowledge, sink);
+  if (context.sink.has_errors()) return out;
+  check_ignore(out.blueprint.spec.get("ignore"), *out.blueprint.platform, knowledge, context.sink);
   load_parts(out.blueprint, files, knowledge, context);
   return out;
 }

@@ -29,6 +29,9 @@ struct Result {
 
   yaml::Context context() { return {*sources, *arena, sink}; }
 
+  /// "stage/name": what no two clusters of a repository have in common. The cluster must be known.
+  std::string cluster() const { return opened->blueprint.stage + "/" + opened->blueprint.name; }
+
   /// The documents, withheld ones and those left out; empty when that stage was not reached.
   const render::Rendered& rendered() const;
 

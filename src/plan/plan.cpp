@@ -45,6 +45,34 @@ void report_waiting(const std::map<const render::Withheld*, std::vector<std::str
   }
 }
 
+// What the lock lists and nobody wants any more.
+void add_removals(const ClusterFiles& wanted, const Lock& old, const Present& present,
+                  const std::vector<render::Withheld>& withheld, const Options& options,
+                  std::vector<Change>& changes, diag::Sink& sink) {
+  std::map<const render::Withheld*, std::vector<std::string>> waiting;
+  for (const auto& [path, lock] : old.files) {
+    if (wanted.files.contains(path)) continue;
+    const auto waits = std::find_if(
+        withheld.begin(), withheld.end(),
+        [&made_by = lock.made_by](const auto& item) { return item.template_name == made_by; });
+    if (waits != withheld.end()) {
+      waiting[&*waits].push_back(path);
+      continue;
+    }
+    const std::optional<std::string> there = present.read(path);
+    if (!there) continue;
+    if (!options.take_over && base::sha256_hex(*there) != lock.sha256) {
+      sink.error(
+              kEdited, diag::kNoOrigin,
+              "`" + wanted.directory + "/" + path + "` is no longer wanted, but was edited by hand")
+          .suggest("remove it yourself, or give `--take-over`");
+      continue;
+    }
+    changes.push_back({Change::Kind::remove, path});
+  }
+  report_waiting(waiting, wanted.directory, sink);
+}
+
 }  // namespace
 
 std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const Present& present,
@@ -83,31 +111,7 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
     }
     changes.push_back({Change::Kind::update, path});
   }
-  if (old != nullptr) {
-    std::map<const render::Withheld*, std::vector<std::string>> waiting;
-    for (const auto& entry : old->files) {
-      const std::string& path = entry.first;
-      const LockedFile& lock = entry.second;
-      if (wanted.files.contains(path)) continue;
-      const auto waits = std::find_if(withheld.begin(), withheld.end(), [&](const auto& item) {
-        return item.template_name == lock.made_by;
-      });
-      if (waits != withheld.end()) {
-        waiting[&*waits].push_back(path);
-        continue;
-      }
-      const std::optional<std::string> there = present.read(path);
-      if (!there) continue;
-      if (!options.take_over && base::sha256_hex(*there) != lock.sha256) {
-        sink.error(kEdited, diag::kNoOrigin,
-                   "`" + full(path) + "` is no longer wanted, but was edited by hand")
-            .suggest("remove it yourself, or give `--take-over`");
-        continue;
-      }
-      changes.push_back({Change::Kind::remove, path});
-    }
-    report_waiting(waiting, wanted.directory, sink);
-  }
+  if (old != nullptr) add_removals(wanted, *old, present, withheld, options, changes, sink);
   std::sort(changes.begin(), changes.end(),
             [](const Change& a, const Change& b) { return a.path < b.path; });
   return changes;

@@ -28,9 +28,6 @@ const schema::Schema& any_object() {
   return *schema;
 }
 
-// Labels with dots between them, of which only the whole is limited in length (apimachinery,
-// IsDNS1123Subdomain).
-
 class Check {
  public:
   Check(const catalog::Platform& platform, yaml::Arena& arena, const diag::Sources& sources,

@@ -69,8 +69,8 @@ yaml::Node drop_nulls(const Schema& schema, const yaml::Node& document, yaml::Ar
 /// The CEL type of values that conform to the schema.
 cel::Type cel_type(const Schema& schema, const std::string& name);
 
-/// The schema at a dotted path (`spec.gpuPools.mig`; list items and additionalProperties are
-/// entered silently), or nullptr.
+/// The schema at a dotted path (`spec.gpuPools.mig` or `spec.gpuPools[].mig`; list items and
+/// additionalProperties are entered silently), or nullptr.
 const Schema* at(const Schema& schema, std::string_view path);
 
 /// The definition node a compiled schema came from (for descriptions and extensions).

@@ -78,7 +78,7 @@ std::string one_line(std::string_view text, std::size_t most) {
       space = !out.empty();
       continue;
     }
-    const bool starts = (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+    const bool starts = !base::continues_character(c);
     if (starts && points + (space ? 1 : 0) >= most) return out + "...";
     if (space) {
       out.push_back(' ');

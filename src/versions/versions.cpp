@@ -370,6 +370,28 @@ class AxisCompiler {
   diag::Sink& sink_;
 };
 
+// The axes that a rule is between; a name that is none is a fault of the rule.
+std::vector<std::size_t> axes_between(const rule::Rule& rule, const std::vector<Axis>& axes,
+                                      diag::Sink& sink) {
+  std::vector<std::size_t> out;
+  for (const std::string& name : rule.between) {
+    const auto axis =
+        std::find_if(axes.begin(), axes.end(), [&](const Axis& one) { return one.name == name; });
+    if (axis == axes.end()) {
+      std::vector<std::string> names;
+      for (const Axis& one : axes) names.push_back(one.name);
+      sink.error(kFaultyAxis, rule.written.get("between").origin(),
+                 "no version `" + name + "` for rule " + rule.code)
+          .expect("one of " + base::join(names, ", "))
+          .did_you_mean(name, names);
+      continue;
+    }
+    out.push_back(static_cast<std::size_t>(axis - axes.begin()));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 std::shared_ptr<const derive::Chooser> compile(const catalog::Platform& platform,
@@ -382,30 +404,13 @@ std::shared_ptr<const derive::Chooser> compile(const catalog::Platform& platform
   std::vector<Axis> axes;
   for (const yaml::Node& written : platform.axes) axes.push_back(compiler.axis(written));
   std::vector<Between> between;
-  std::vector<Between> candidates;
   for (const auto& group : rules->groups) {
     if (group->has_gate()) continue;  // none is behind one
-    for (const rule::Rule& rule : group->rules()) candidates.push_back({group.get(), &rule, {}});
-  }
-  for (Between& made : candidates) {
-    const rule::Rule& rule = *made.rule;
-    if (rule.between.empty()) continue;
-    for (const std::string& name : rule.between) {
-      const auto axis =
-          std::find_if(axes.begin(), axes.end(), [&](const Axis& one) { return one.name == name; });
-      if (axis == axes.end()) {
-        std::vector<std::string> names;
-        for (const Axis& one : axes) names.push_back(one.name);
-        sink.error(kFaultyAxis, rule.written.get("between").origin(),
-                   "no version `" + name + "` for rule " + rule.code)
-            .expect("one of " + base::join(names, ", "))
-            .did_you_mean(name, names);
-        continue;
-      }
-      made.axes.push_back(static_cast<std::size_t>(axis - axes.begin()));
+    for (const rule::Rule& rule : group->rules()) {
+      if (rule.between.empty()) continue;
+      Between made{group.get(), &rule, axes_between(rule, axes, sink)};
+      if (rule.severity != diag::Severity::note) between.push_back(std::move(made));
     }
-    std::sort(made.axes.begin(), made.axes.end());
-    if (rule.severity != diag::Severity::note) between.push_back(std::move(made));
   }
   if (sink.error_count() != errors_before) return nullptr;
   return std::make_shared<const Versions>(std::move(axes), std::move(between), std::move(rules));

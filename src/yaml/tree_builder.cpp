@@ -154,6 +154,21 @@ void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   push(node, at, at + size, 0);
 }
 
+void TreeBuilder::check_text(const ScalarPlace& place, std::string_view value, Origin origin) {
+  if (place.match == Match::unterminated) {
+    sink_.error(kUnterminated, span(place.begin, place.begin + 1), "this quote is never closed")
+        .label("opened here");
+    throw StopReading();
+  }
+  if (value.size() > limits_.scalar_bytes) {
+    stop(span(place.begin, place.begin), "the text is too long", limits_.scalar_bytes, "bytes");
+  }
+  if (value.find('\0') != std::string_view::npos) {
+    error(kBadCharacter, origin, "a text contains the character U+0000")
+        .suggest("remove the escape");
+  }
+}
+
 void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                            const std::string& parsed) {
   const std::size_t property = offset(mark);
@@ -188,18 +203,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
     error(kSyntax, span(at, at + 1), "a text that starts with `:` is read in different ways here")
         .suggest("quote it");
   }
-  if (place.match == Match::unterminated) {
-    sink_.error(kUnterminated, span(place.begin, place.begin + 1), "this quote is never closed")
-        .label("opened here");
-    throw StopReading();
-  }
-  if (value.size() > limits_.scalar_bytes) {
-    stop(span(place.begin, place.begin), "the text is too long", limits_.scalar_bytes, "bytes");
-  }
-  if (value.find('\0') != std::string_view::npos) {
-    error(kBadCharacter, origin, "a text contains the character U+0000")
-        .suggest("remove the escape");
-  }
+  check_text(place, value, origin);
   const std::size_t sign = text_.substr(property).starts_with('&') ? skip_word(property) : property;
   std::optional<Node> tagged;
   if (sign < at && text_[sign] == '!') {

@@ -94,6 +94,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::ptrdiff_t column(std::size_t at) const;
   bool starts_line(std::size_t at) const;
   void check_indentation(std::size_t begin);
+  void check_text(const ScalarPlace& place, std::string_view value, Origin origin);
   void check_anchor_name(std::size_t begin, Origin origin);
   bool is_marker(std::size_t at, std::string_view marker) const;
   bool ended_by_dots(std::size_t at) const;

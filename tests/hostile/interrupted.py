@@ -11,7 +11,6 @@ that is told to end (SIGTERM, SIGHUP, SIGINT) ends by that signal, and never bet
 --points says how many calls of each case are looked at, spread over all; --full looks at all.
 """
 
-import argparse
 import fcntl
 import os
 import pathlib
@@ -23,8 +22,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from support.cases import memory, named, outcome, run_all  # noqa: E402
-from support.program import ROOT, Tally, skip  # noqa: E402
+from support.cases import case_arguments, chosen, memory, outcome, run_all  # noqa: E402
+from support.program import Tally, skip  # noqa: E402
 import scene  # noqa: E402
 from run import build_shim  # noqa: E402
 from scene import CLUSTER, Scene, blueprint, remove, sound  # noqa: E402
@@ -330,34 +329,24 @@ def run_case(job):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    parser.add_argument("--filter", default="", help="only cases whose name holds this text")
+def add_options(parser):
     parser.add_argument("--points", type=int, default=24, help="calls of each case (24)")
     parser.add_argument("--full", action="store_true", help="all calls")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases")
-    options = parser.parse_args()
-    gpuctl = pathlib.Path(options.gpuctl).resolve()
-    if not os.access(gpuctl, os.X_OK):
-        sys.exit(f"no gpuctl at {gpuctl}: build it first")
-    if not shutil.which("git"):
-        skip("interrupted runs", "no git")
-    if b"__asan_init" in gpuctl.read_bytes():
+
+
+def main():
+    options, tally = case_arguments(__doc__, add_options), Tally()
+    if options.sanitized:
         sys.exit("a build with sanitizers wants to be loaded first")
-    tally = Tally()
-    chosen = named(cases(options), options.filter, tally)
-    if options.list:
-        print("\n".join(case[0] for case in chosen))
-        return
+    rows = chosen(cases(options), options, tally)
     with tempfile.TemporaryDirectory(prefix="interrupted-") as tools, \
             tempfile.TemporaryDirectory(prefix="interrupted-", dir=memory()) as folder:
         shim = build_shim(pathlib.Path(tools))
         if shim is None:
             skip("interrupted runs", "no C compiler for the library that stops them")
         # One that waits for a lock comes first; the others fill the time.
-        chosen.sort(key=lambda case: "committing" not in case[0])
-        jobs = [(*case, gpuctl, pathlib.Path(folder), shim) for case in chosen]
+        rows.sort(key=lambda case: "committing" not in case[0])
+        jobs = [(*case, options.gpuctl, pathlib.Path(folder), shim) for case in rows]
         run_all(run_case, jobs, 1 + (os.cpu_count() or 1), tally)
     tally.close()
 

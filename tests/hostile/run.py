@@ -12,7 +12,6 @@ exit code, a code and a place, and to leave everything around it as it was.
 full disk) and are replaced or left out without it; the run says so.
 """
 
-import argparse
 import os
 import pathlib
 import shutil
@@ -22,8 +21,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from support.cases import memory, named, outcome, run_all  # noqa: E402
-from support.program import ROOT, Tally, skip  # noqa: E402
+from support.cases import case_arguments, chosen, memory, outcome, run_all  # noqa: E402
+from support.program import Tally  # noqa: E402
 import damage  # noqa: E402
 import faults  # noqa: E402
 import inputs  # noqa: E402
@@ -55,30 +54,19 @@ def run_case(job):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    parser.add_argument("--filter", default="", help="only cases whose name holds this text")
+def add_options(parser):
     parser.add_argument("--full", action="store_true", help="more of everything")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases")
-    options = parser.parse_args()
-    gpuctl = pathlib.Path(options.gpuctl).resolve()
-    if not os.access(gpuctl, os.X_OK):
-        sys.exit(f"no gpuctl at {gpuctl}: build it first")
-    if not shutil.which("git"):
-        skip("hostile input", "no git")
-    sanitized = b"__asan_init" in gpuctl.read_bytes()
-    tally = Tally()
+
+
+def main():
+    options, tally = case_arguments(__doc__, add_options), Tally()
     cases = [(f"{group.__name__}: {name}", function, arguments) for group in GROUPS
              for name, function, arguments in group.cases(options.full)]
-    cases = named(cases, options.filter, tally)
-    if sanitized and not options.full and not options.filter:
+    if options.sanitized and not options.full and not options.filter:
         # Each run takes five times as long; the plain build runs them all.
         cases = cases[::5]
         print("note: a build with sanitizers: every fifth case")
-    if options.list:
-        print("\n".join(case[0] for case in cases))
-        return
+    cases = chosen(cases, options, tally)
     with tempfile.TemporaryDirectory(prefix="hostile-") as temporary, \
             tempfile.TemporaryDirectory(prefix="hostile-", dir=memory()) as fast:
         folder, scenes = pathlib.Path(temporary), pathlib.Path(fast)
@@ -86,13 +74,13 @@ def main():
         folder.chmod(0o755)
         # A copy that every user may run, wherever the build lies.
         program = folder / "gpuctl"
-        shutil.copy(gpuctl, program)
+        shutil.copy(options.gpuctl, program)
         program.chmod(0o755)
         shim = build_shim(folder)
         # Those that wait come first; the others fill the time.
         waiting = ("lock file", "unlink, new")
         cases.sort(key=lambda case: not any(word in case[0] for word in waiting))
-        jobs = [(*case, program, scenes, sanitized, shim) for case in cases]
+        jobs = [(*case, program, scenes, options.sanitized, shim) for case in cases]
         skipped = run_all(run_case, jobs, 2 * (os.cpu_count() or 1) + 2, tally)
     for why, count in sorted(skipped.items()):
         print(f"note: {count} left out: {why}")

@@ -11,7 +11,6 @@ Without sshd (package openssh-server) the ssh cases are left out, and the run sa
 or GPUCTL_REQUIRE_SHARED=1 that counts as failure.
 """
 
-import argparse
 import os
 import pathlib
 import shutil
@@ -20,8 +19,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-from support.cases import memory, named, outcome, run_all  # noqa: E402
-from support.program import ROOT, STRICT, Tally, skip  # noqa: E402
+from support.cases import case_arguments, chosen, memory, outcome, run_all  # noqa: E402
+from support.program import STRICT, Tally  # noqa: E402
 import caches  # noqa: E402
 import kills  # noqa: E402
 import scene  # noqa: E402
@@ -44,33 +43,21 @@ def run_case(job):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    parser.add_argument("--filter", default="", help="only cases whose name holds this text")
+def add_options(parser):
     parser.add_argument("--kills", type=int, default=0,
                         help="killed runs for each kind of repository (100; 20 with sanitizers)")
     parser.add_argument("--rounds", type=int, default=2,
                         help="runs of each of 16 writers to a local repository (2)")
-    parser.add_argument("--list", action="store_true", help="print the names of the cases")
-    options = parser.parse_args()
-    gpuctl = pathlib.Path(options.gpuctl).resolve()
-    if not os.access(gpuctl, os.X_OK):
-        sys.exit(f"no gpuctl at {gpuctl}: build it first")
-    if not shutil.which("git"):
-        skip("repositories elsewhere", "no git")
-    sanitized = b"__asan_init" in gpuctl.read_bytes()
-    options.kills = options.kills or (20 if sanitized else 100)
-    options.sanitized = sanitized
-    tally = Tally()
+
+
+def main():
+    options, tally = case_arguments(__doc__, add_options), Tally()
+    options.kills = options.kills or (20 if options.sanitized else 100)
     cases = [(f"{group.__name__}: {row[0]}", row[1], row[2:]) for group in GROUPS
              for row in group.cases(options)]
-    cases = named(cases, options.filter, tally)
-    if options.list:
-        print("\n".join(case[0] for case in cases))
-        return
+    cases = chosen(cases, options, tally)
     with tempfile.TemporaryDirectory(prefix="remote-", dir=memory()) as folder:
-        jobs = [(*case, gpuctl, folder, sanitized) for case in cases]
+        jobs = [(*case, options.gpuctl, folder, options.sanitized) for case in cases]
         skipped = run_all(run_case, jobs, 2 * (os.cpu_count() or 1), tally)
     for (why, missing), count in sorted(skipped.items()):
         print(f"SKIPPED: {count} remote cases: {why}")

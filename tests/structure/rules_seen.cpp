@@ -69,12 +69,12 @@ class Measure : public rule::Observer {
       return compiled == nullptr ? nullptr : compiled->platform;
     };
     const auto loaded =
-        blueprint::load(sources.add_file(file, text_of(file)), find, sources, arena, sink);
+        blueprint::load(sources.add_file(file, text_of(file)), find, {sources, arena, sink});
     if (!loaded) return;  // the schema refuses it
     yaml::Node facts = arena.map(std::span<const yaml::Entry>());
     if (!facts_file.empty()) {
       const auto read = blueprint::load_facts(sources.add_file(facts_file, text_of(facts_file)),
-                                              *loaded, sources, arena, sink);
+                                              *loaded, {sources, arena, sink});
       if (!read) return;
       facts = *read;
     }

@@ -6,8 +6,11 @@ import multiprocessing
 import os
 import pathlib
 import shutil
+import sys
 import time
 import traceback
+
+from support.program import arguments, skip
 
 
 class Checks:
@@ -32,12 +35,31 @@ def memory():
     return None
 
 
-def named(cases, text, tally):
-    """Those of the cases, (name, function, arguments), whose name holds the text."""
+def case_arguments(doc, add_options):
+    """The command line of a suite of cases that need git; `add_options(parser)` as in arguments().
+
+    `options.sanitized` says whether gpuctl was built with sanitizers."""
+    def add(parser):
+        parser.add_argument("--filter", default="", help="only cases whose name holds this text")
+        parser.add_argument("--list", action="store_true", help="print the names of the cases")
+        add_options(parser)
+    options = arguments(doc, add)
+    options.sanitized = b"__asan_init" in options.gpuctl.read_bytes()
+    if not shutil.which("git"):
+        skip(doc.splitlines()[0], "no git")
+    return options
+
+
+def chosen(cases, options, tally):
+    """The cases, (name, function, arguments), that the command line asks for; --list ends here."""
     doubled = [name for name, count in collections.Counter(case[0] for case in cases).items()
                if count > 1]
     tally.check(not doubled, f"cases with one name: {doubled}")
-    return [case for case in cases if text in case[0]]
+    cases = [case for case in cases if options.filter in case[0]]
+    if options.list:
+        print("\n".join(case[0] for case in cases))
+        sys.exit()
+    return cases
 
 
 def outcome(name, checks, run):

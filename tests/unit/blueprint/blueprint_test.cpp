@@ -32,8 +32,7 @@ std::string load_codes(const std::string& text) {
   const auto find = [&](const std::string& name, diag::Origin at, diag::Sink& sink) {
     return catalog::load_platform(*lab.library, name, at, sink);
   };
-  EXPECT_FALSE(
-      load(file, find, lab.library->sources(), lab.library->arena(), lab.sink).has_value());
+  EXPECT_FALSE(load(file, find, lab.context()).has_value());
   return lab.codes();
 }
 
@@ -52,8 +51,7 @@ TEST(Facts, AreCheckedAgainstTheirSchema) {
     Lab lab;
     const auto blueprint = lab.blueprint("  size: 1\n");
     const diag::FileId file = lab.library->sources().add_file("f.yaml", text);
-    const auto loaded =
-        load_facts(file, *blueprint, lab.library->sources(), lab.library->arena(), lab.sink);
+    const auto loaded = load_facts(file, *blueprint, lab.context());
     return loaded ? yaml::emit_json(*loaded) : lab.codes();
   };
   const std::string head = "apiVersion: gpuctl.dev/v1alpha1\nkind: Facts\n";

@@ -71,6 +71,20 @@ TEST(Formats, NameFieldsValuesAndWhatIsMissing) {
             "not an allowed value of `spec.rules[0].severity`");
   EXPECT_EQ(rules("code: GPU9001, severity: error, at: x, message: m"),
             "Rules: missing required field `spec.rules[0].check`");
+  EXPECT_EQ(findings("providers/lab/documents/a.yaml",
+                     wrap("DocumentRules", "  rules:\n    - {\"on\": Sample, needs: facts, " +
+                                               std::string(kRule) + "}\n")),
+            "DocumentRules: `facts` is not an allowed value of `spec.rules[0].needs`");
+  EXPECT_EQ(findings("providers/lab/kinds.yaml",
+                     wrap("Kinds", "  kinds: [{apiVersion: v1, kind: Pod, protection: none}]\n")),
+            "Kinds: missing required field `spec.kinds[0].scope`");
+  EXPECT_EQ(findings("providers/lab/secrets/a.yaml",
+                     wrap("SecretRules",
+                          "  patterns: [{pattern: a, keywords: [abc], source: nobody}]\n")),
+            "SecretRules: missing required field `spec.patterns[0].name`");
+  EXPECT_EQ(
+      findings("templates/t.yaml", wrap("Template", "  layer: a\n  phase: late\n  template: {}\n")),
+      "Template: `late` is not an allowed value of `spec.phase`");
 }
 
 TEST(Formats, HaveRulesOfTheirOwn) {
@@ -87,10 +101,12 @@ TEST(Formats, HaveRulesOfTheirOwn) {
   const std::string one =
       "Template: `spec`" + broken + "a template has one of `layer`, `folder` and `output`";
   EXPECT_EQ(place(""), one);
+  EXPECT_EQ(place("  raw: true\n"), one);
   EXPECT_EQ(place("  layer: a\n  folder: b\n"), one);
-  EXPECT_EQ(place("  folder: a\n  raw: true\n"), "Template: `spec.folder`" + broken +
-                                                     "`folder` holds objects of "
-                                                     "the phase `documents`");
+  const std::string objects =
+      "Template: `spec.folder`" + broken + "`folder` holds objects of the phase `documents`";
+  EXPECT_EQ(place("  folder: a\n  raw: true\n"), objects);
+  EXPECT_EQ(place("  folder: a\n  phase: index\n"), objects);
   EXPECT_EQ(place("  output: a\n  private: true\n"), "Template: `spec.private`" + broken +
                                                          "`private` is for objects "
                                                          "of a layer");

@@ -121,8 +121,10 @@ class Lab {
     const diag::FileId file = library->sources().add_file("blueprint.yaml", text);
     return blueprint::load(
         file, [this](const std::string&, diag::Origin, diag::Sink&) { return platform; },
-        library->sources(), library->arena(), sink);
+        context());
   }
+
+  yaml::Context context() { return {library->sources(), library->arena(), sink}; }
 
   yaml::Node parse(const std::string& text) {
     const diag::FileId file = library->sources().add_file("test.yaml", text);
