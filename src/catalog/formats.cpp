@@ -178,6 +178,23 @@ void Formats::check_format(const std::string& path, diag::Sink& sink) {
 
 namespace {
 
+// Nothing reads a folder without a provider.yaml, except rules on secrets, which hold everywhere.
+// One finding for each folder.
+void check_providers(Library& library, diag::Sink& sink) {
+  std::string reported;
+  for (const std::string& path : library.list("providers/")) {
+    const std::string folder = path.substr(0, path.find('/', path.find('/') + 1) + 1);
+    if (library.is_built_in(path) || folder == kFolder || folder == reported ||
+        library.has(folder + "provider.yaml") || path.starts_with(folder + "secrets/")) {
+      continue;
+    }
+    sink.error(kUnknownName, library.file(path)->origin(),
+               "`" + folder + "` has no provider.yaml: nothing reads what it holds")
+        .expect(folder + "provider.yaml");
+    reported = folder;
+  }
+}
+
 // Templates that no provider lists would never be rendered. Not asked while a provider lists one
 // that is not there: that is said where the provider is read, and probably means this one.
 void check_listed(Library& library, diag::Sink& sink) {
@@ -211,6 +228,7 @@ bool check_formats(Library& library, diag::Sink& sink) {
       if (path.starts_with(kFolder)) formats.check_format(path, sink);
     }
   }
+  if (sink.error_count() == errors_before) check_providers(library, sink);
   if (sink.error_count() == errors_before) check_listed(library, sink);
   return sink.error_count() == errors_before;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -24,26 +25,40 @@ bool is_name(char c) {
 // A variable of expressions whose fields come from parts of provider folders.
 struct Root {
   std::string_view variable;
-  std::string what;  // "tables", or "`spec` of a schema.yaml"
+  std::string what;  // "tables/", or the name of the file
   std::set<std::string> known;
+  /// Fields that are declared, and that nothing gives a value: with them, no other name counts.
+  std::optional<std::set<std::string>> unset = {};
 };
+
+std::set<std::string> fields(const schema::Schema& schema, std::string_view path) {
+  std::set<std::string> out;
+  const schema::Schema* at = path.empty() ? &schema : schema::at(schema, path);
+  const Node properties = at == nullptr ? Node() : schema::definition(*at).get("properties");
+  for (const yaml::Entry& entry : properties.entries()) out.emplace(entry.key.as_string());
+  return out;
+}
+
+// Declared fields of the derived tree that no row sets.
+std::set<std::string> never_set(const Platform& platform) {
+  std::set<std::string> out = fields(*platform.derived, "");
+  for (const Node& row : platform.derivations) {
+    const std::string_view path = row.get("set").as_string();
+    out.erase(std::string(path.substr(0, path.find_first_of(".["))));
+  }
+  return out;
+}
 
 class Check {
  public:
   Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
       : library_(library), formats_(formats), platform_(platform), sink_(sink) {
-    const auto fields = [](const schema::Schema& schema, std::string_view path) {
-      std::set<std::string> out;
-      const schema::Schema* at = schema::at(schema, path);
-      const Node properties = at == nullptr ? Node() : schema::definition(*at).get("properties");
-      for (const yaml::Entry& entry : properties.entries()) out.emplace(entry.key.as_string());
-      return out;
-    };
-    Root tables{"catalog", "tables", {}};
+    Root tables{"catalog", "tables/", {}};
     for (const Table& table : platform.tables) tables.known.insert(table.name);
     roots_ = {tables,
               {"spec", "schema.yaml", fields(*platform.blueprint, "spec")},
-              {"facts", "facts.yaml", fields(*platform.facts, "")}};
+              {"facts", "facts.yaml", fields(*platform.facts, "")},
+              {"cluster", "derive.yaml", {}, never_set(platform)}};
   }
 
   void run() {
@@ -104,7 +119,10 @@ class Check {
         while (end < cel.size() && is_name(cel[end])) ++end;
         const std::string name(cel.substr(start, end - start));
         const bool method = end < cel.size() && cel[end] == '(';
-        if (!name.empty() && !method && !root.known.contains(name)) {
+        if (name.empty() || method) continue;
+        // A field that somebody asks for with has() may be absent.
+        if (cel.substr(0, found).ends_with("has(")) may_lack_[root.variable].insert(name);
+        if (root.unset ? root.unset->contains(name) : !root.known.contains(name)) {
           uses_[root.variable][name].push_back(at);
         }
       }
@@ -118,17 +136,25 @@ class Check {
     Node first;
     for (const auto& [name, places] : uses_[root.variable]) {
       if (!base::nearest(name, known).empty()) continue;
+      if (root.unset && may_lack_[root.variable].contains(name)) continue;
       if (names.empty()) first = places.front();
-      names.push_back(root.variable == "spec" ? "`spec." + name + "`" : "`" + name + "`");
+      const bool whole = root.variable == "spec" || root.variable == "cluster";
+      names.push_back("`" + (whole ? std::string(root.variable) + "." : "") + name + "`");
       uses += places.size();
     }
-    if (uses < kFewestUses) return;
+    // What is declared is not misspelt; nor is what a folder asks for that declares nothing.
+    const bool sure =
+        root.unset || library_.list("providers/" + platform_.name + "/" + root.what).empty();
+    if (names.empty() || (!sure && uses < kFewestUses)) return;
     const bool tables = root.variable == "catalog";
     sink_
         .error(kUnknownName, first.origin(),
                "platform `" + platform_.name + "` has no " +
-                   (tables ? "tables " : root.what + " with ") + base::join(names, ", ") +
-                   ", which " + std::to_string(uses) + " expressions ask for")
+                   (!tables             ? root.what + " with "
+                    : names.size() == 1 ? "table "
+                                        : "tables ") +
+                   base::join(names, ", ") + ", which " + std::to_string(uses) +
+                   (uses == 1 ? " expression asks for" : " expressions ask for"))
         .expect((tables ? "tables/*.yaml" : root.what) + " in one of providers/ " +
                 base::join(platform_.builds, ", "));
   }
@@ -164,6 +190,8 @@ class Check {
   std::vector<Root> roots_;
   // Of each variable the names that it does not have, and where they are asked for.
   std::map<std::string_view, std::map<std::string, std::vector<Node>>> uses_;
+  // Of each variable the names that some expression takes for optional.
+  std::map<std::string_view, std::set<std::string>> may_lack_;
 };
 
 }  // namespace

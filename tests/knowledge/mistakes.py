@@ -97,6 +97,7 @@ MISTAKES = [
     # Documents of others.
     (AWS + "documents/machineset.yaml", "extends: MachineSet", "extends: MachinSet", "GPU0402"),
     (AWS + "documents/machineset.yaml", "- where: ", "- were: ", "GPU0401"),
+    (AWS + "documents/machineset.yaml", "at: spec.template.spec.", "at: spec.template[].", "GPU0401"),
     (AWS + "documents/machineset.yaml", "x-gpuctl-shared: reference", "x-gpuctl-shared: referense", "GPU0402"),
     (AWS + "documents/machineset.yaml", "strings: {type: array", "strings: {type: arry", "GPU0401"),
     (OCP + "documents/install-config.yaml", "x-gpuctl-reader: go", "x-gpuctl-reader: goo", "GPU0401"),
@@ -155,16 +156,43 @@ RENAMED = [
     (OCP + "kinds.yaml", OCP + "kind.yaml"),
 ]
 
-# Parts of a platform that another part asks for: each is missed once, not once for each expression.
-NIMBUS = ROOT / "tests/golden/provider"
+# Parts of platforms of one's own, one beside OpenShift and one with it: what each that is left out is missed by, once
+# and not once for each expression, at the first place that asks for it.
+CASES = ROOT / "tests/golden/provider"
+NIMBUS = (CASES / "knowledge", CASES / "render", "nimbus")
+STRATUS = (CASES / "stratus", CASES / "on-openshift", "stratus")
 MISSING = [
-    ("derived.yaml", "GPU0402", "has no derived.yaml with"),
-    ("kinds.yaml", "GPU0413", "no facts about kind `Fleet`"),
-    ("facts.yaml", "GPU0302", "`facts` has no field `tenant`"),
-    ("tables", "GPU0402", "has no tables `gpus`, `machines`, `migClasses`"),
-    ("schema.yaml", "GPU0402", "has no schema.yaml with `spec.nimbus`"),
-    ("derive.yaml", "GPU0303", "no such key `orchestrator`"),
+    (NIMBUS, "providers/nimbus/provider.yaml", "GPU0402", "`providers/nimbus/` has no provider.yaml", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/schema.yaml", "GPU0402", "has no schema.yaml with `spec.nimbus`", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/derived.yaml", "GPU0402", "has no derived.yaml with `halls`", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/derive.yaml", "GPU0402", "has no derive.yaml with `cluster.halls`", "nimbus/order.yaml"),
+    (NIMBUS, "providers/nimbus/facts.yaml", "GPU0402", "has no facts.yaml with `tenant`", "nimbus/fleet.yaml"),
+    (NIMBUS, "providers/nimbus/kinds.yaml", "GPU0413", "no facts about kind `Fleet`", "nimbus/fleet.yaml"),
+    (NIMBUS, "providers/nimbus/tables", "GPU0402", "has no tables `gpus`, `machines`, `migClasses`", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/tables/gpus.yaml", "GPU0402", "has no table `gpus`", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/tables/machines.yaml", "GPU0402", "has no table `machines`", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/tables/mig-classes.yaml", "GPU0402", "has no table `migClasses`", "derive.yaml"),
+    (NIMBUS, "providers/nimbus/rules.yaml", "", "", ""),
+    (NIMBUS, "templates/nimbus/order.yaml", "GPU0402", "no template `templates/nimbus/order.yaml`", "provider.yaml"),
+    (NIMBUS, "templates/nimbus/fleet.yaml", "GPU0402", "no template `templates/nimbus/fleet.yaml`", "provider.yaml"),
+    (NIMBUS, "templates/nimbus/slicing.yaml", "GPU0402", "no template `templates/nimbus/slicing.yaml`", "provider.yaml"),
+    (STRATUS, "providers/stratus/provider.yaml", "GPU0402", "`providers/stratus/` has no provider.yaml", "derive.yaml"),
+    (STRATUS, "providers/stratus/schema.yaml", "GPU0402", "has no schema.yaml with `spec.stratus`", "derive.yaml"),
+    (STRATUS, "providers/stratus/derive.yaml", "GPU0402", "has no derive.yaml with `cluster.region`", "install-config.yaml"),
+    (STRATUS, "providers/stratus/tables/machines.yaml", "GPU0402", "has no table `machines`", "derive.yaml"),
+    (STRATUS, "providers/stratus/documents/install-config.yaml", "GPU0201",
+     "has no documents/ with `controlPlane.platform.stratus`", "install-config.yaml"),
+    # The same for each document that the template makes.
+    (STRATUS, "providers/stratus/documents/machineset.yaml", "GPU0201",
+     "has no documents/ with `spec.template.spec.providerSpec.value.apiVersion`", "machineset.yaml"),
+    (STRATUS, "providers/stratus/rules.yaml", "", "", ""),
+    (STRATUS, "templates/stratus/install-config.yaml", "GPU0402", "no template `templates/stratus/install-config.yaml`",
+     "provider.yaml"),
+    (STRATUS, "templates/stratus/machineset.yaml", "GPU0402", "no template `templates/stratus/machineset.yaml`",
+     "provider.yaml"),
 ]
+# A platform takes no more than this, and not by long lines.
+MOST_LINES, LONGEST_LINE = 200, 120
 
 
 def places(output):
@@ -237,18 +265,36 @@ class Bench:
         return [f"{file}: as {name}: {by}: {why}" for by, done in results.items()
                 if (why := refused(done, "GPU0401", name, None))]
 
-    def try_without(self, part, code, message):
+    def try_without(self, platform, part, code, message, shown_in):
+        knowledge, case, _ = platform
         shutil.rmtree(self.overlay, ignore_errors=True)
-        shutil.copytree(NIMBUS / "knowledge", self.overlay)
-        missing = self.overlay / "providers/nimbus" / part
+        shutil.copytree(knowledge, self.overlay)
+        missing = self.overlay / part
         shutil.rmtree(missing) if missing.is_dir() else missing.unlink()
         done = run([self.options.gpuctl, "--providers", self.overlay / "providers", "--templates",
-                    self.overlay / "templates", "validate", NIMBUS / "render/blueprint.yaml",
-                    "--facts", NIMBUS / "render/facts.yaml"], env=environment(self.overlay))
-        errors = re.findall(r"error\[(GPU\d{4})\]: ([^\n]*)", done.stderr.decode())
-        if len(errors) == 1 and errors[0][0] == code and message in errors[0][1]:
+                    self.overlay / "templates", "validate", case / "blueprint.yaml", "--facts", case / "facts.yaml"],
+                   env=environment(self.overlay))
+        # A document's own name aside, what a template makes is missed in one way.
+        errors = sorted(set(re.findall(r"error\[(GPU\d{4})\]: (?:layers/\S+: )?([^\n]*)\n\s*--> (\S+?):\d+:",
+                                       done.stderr.decode())))
+        if not code:
+            return [f"without {part}: {errors}"] if errors or done.returncode != 0 else []
+        if len(errors) == 1 and errors[0][0] == code and message in errors[0][1] and errors[0][2].endswith(shown_in):
             return []
-        return [f"a platform without {part}: {errors[:4]}"]
+        return [f"without {part}: not one {code} in {shown_in} but {errors[:4]}"]
+
+
+def too_long(platform):
+    """What of a platform of one's own is more than it should take, or not tried without."""
+    knowledge, _, name = platform
+    files = [path for path in sorted(knowledge.rglob("*")) if path.is_file()]
+    lines = [line for path in files for line in path.read_text().splitlines()]
+    found = [f"{name}: {len(line)} characters in `{line.strip()[:40]}...`" for line in lines if len(line) > LONGEST_LINE]
+    if len(lines) > MOST_LINES:
+        found.append(f"{name}: {len(lines)} lines, at most {MOST_LINES}")
+    tried = {case[1] for case in MISSING if case[0] == platform}
+    return found + [f"{name}: nothing tries it without {path.relative_to(knowledge)}" for path in files
+                    if str(path.relative_to(knowledge)) not in tried]
 
 
 def main():
@@ -261,7 +307,7 @@ def main():
     cases += [(Bench.try_without, case) for case in MISSING]
     cases = [(how, case) for how, case in cases if options.filter in str(case)]
     workers = os.cpu_count() or 1
-    findings = []
+    findings = too_long(STRATUS)
     with tempfile.TemporaryDirectory() as folder:
         benches = queue.Queue()
         for number in range(workers):

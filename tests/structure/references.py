@@ -24,7 +24,7 @@ FOLDERS = "docs|providers|templates|blueprints|tests|src|cmake|\\.ci"
 OURS = {"providers", "templates", "blueprints"}
 
 SPAN = re.compile(r"`([^`\n]+)`")
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.M | re.S)
+FENCE = re.compile(r"^(`{3,})(\w*)[^\n]*\n(.*?)^\1", re.M | re.S)
 TABLE = re.compile(r"\b(?:the table|tables) `(\w+)`|gpuctl, table (\w+)")
 COLUMN = re.compile(r"\bcatalog\.(\w+)")
 FILE = re.compile(rf"(?<![\w./{{}}~-])((?:{FOLDERS})/[\w./*{{}},-]*\w\*?/?)(?!\{{)")
@@ -40,9 +40,9 @@ OTHERS = {
     "--listgpumodes": "displaymodeselector", "--gpumode": "displaymodeselector",
 }
 # Pages for who changes gpuctl: their options are mostly those of tests.
-OF_TESTS = ("CONTRIBUTING.md", "docs/testing.md", "docs/coverage/")
+OF_TESTS = ("CONTRIBUTING.md", "docs/testing.md", "docs/first-day.md", "docs/coverage/")
 # Codes that do not exist, as examples of what is said of such.
-NO_CODES = {"docs/codes/GPU0686.md": {"GPU4690"}}
+NO_CODES = {"docs/codes/GPU0686.md": {"GPU4690"}, "docs/first-day.md": {"GPU4499"}}
 
 
 def texts(*globs):
@@ -106,7 +106,7 @@ def calls(page, text):
     """The words behind `gpuctl` of each call that a text names."""
     lines = []
     if page:
-        for language, block in FENCE.findall(text):
+        for _, language, block in FENCE.findall(text):
             if language == "console":
                 lines += [line[2:] for line in block.replace("\\\n", " ").splitlines()
                           if line.startswith("$ ")]
@@ -194,6 +194,8 @@ def check_files(files):
         knowledge = relative(path).split("/")[0] in OURS
         for name in sorted(set(FILE.findall(prose))):
             if knowledge and name.split("/")[0] not in OURS:
+                continue
+            if any(code in name for code in NO_CODES.get(relative(path), ())):
                 continue
             # Golden cases are named by their path below tests/golden.
             if not exists(name) and not exists(f"tests/golden/{name}") and not (path.parent / name).exists():

@@ -11,10 +11,16 @@ namespace {
 
 using testing::wrap;
 
-// What the formats of the project say of one file.
-std::string findings(const std::string& path, const std::string& text) {
+std::string provider() {
+  return wrap("Provider", "  {title: Lab, platform: false, builds: [lab], templates: []}\n");
+}
+
+// What the formats of the project say of one file, by default in a folder that is a provider.
+std::string findings(const std::string& path, const std::string& text, bool provided = true) {
   namespace fs = std::filesystem;
   std::vector<Overlay> files = {{path, path, text}};
+  const std::string lab = "providers/lab/provider.yaml";
+  if (provided) files.push_back({lab, lab, provider()});
   for (const auto& entry : fs::directory_iterator(GPUCTL_SOURCE_DIR "/providers/formats")) {
     std::ifstream in(entry.path());
     const std::string name = "providers/formats/" + entry.path().filename().string();
@@ -26,7 +32,8 @@ std::string findings(const std::string& path, const std::string& text) {
   EXPECT_EQ(good, !sink.has_errors());
   std::string out;
   for (const diag::Diagnostic& one : sink.sorted(library.sources())) {
-    EXPECT_EQ(one.code, one.message.starts_with("no provider") ? "GPU0402" : "GPU0401");
+    const bool alone = one.message.find("no provider") != std::string::npos;
+    EXPECT_EQ(one.code, alone ? "GPU0402" : "GPU0401");
     out += (out.empty() ? "" : "; ") + one.message;
     for (const std::string& help : one.help) out += " (" + help + ")";
   }
@@ -61,6 +68,15 @@ TEST(Formats, TemplatesAreListed) {
   const std::string path = "templates/a/b/c.yaml";
   EXPECT_EQ(findings(path, wrap("Template", "  output: x\n  raw: true\n  template: {a: [1]}\n")),
             "no provider lists `" + path + "`");
+}
+
+TEST(Formats, FoldersAreProviders) {
+  const std::string path = "providers/lab/rules.yaml";
+  EXPECT_EQ(findings(path, wrap("Rules", "  rules: []\n"), false),
+            "`providers/lab/` has no provider.yaml: nothing reads what it holds");
+  EXPECT_EQ(findings("providers/lab/secrets/a.yaml",
+                     wrap("SecretRules", "  names: [{ending: pin, name: a PIN}]\n"), false),
+            "");
 }
 
 TEST(Formats, NameFieldsValuesAndWhatIsMissing) {
