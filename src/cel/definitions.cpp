@@ -15,7 +15,9 @@ constexpr std::uint64_t kContainerNames = 1'000'000'000;
 
 constexpr std::string_view kKeywords[] = {"in", "true", "false", "null"};
 
-bool is_name(std::string_view text) {
+}  // namespace
+
+bool is_variable_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto further = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
   return !text.empty() && letter(text.front()) && std::all_of(text.begin(), text.end(), further) &&
@@ -23,11 +25,9 @@ bool is_name(std::string_view text) {
          std::find(std::begin(kKeywords), std::end(kKeywords), text) == std::end(kKeywords);
 }
 
-}  // namespace
-
 void check_name(const yaml::Node& name, const Environment& environment, diag::Sink& sink) {
   const std::string text(name.as_string());
-  if (!is_name(text)) {
+  if (!is_variable_name(text)) {
     sink.error(kDoesNotParse, name.origin(), "`" + text + "` cannot be the name of a variable")
         .expect("letters and digits, a letter first");
   }

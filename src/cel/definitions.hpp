@@ -43,6 +43,10 @@ class Deferred final : public Opaque {
 /// The deferred value that stands in the place of a variable, or nullptr.
 const Deferred* as_deferred(const Value& value);
 
+/// True for what can be the name of a variable: letters and digits, a letter first, and no word
+/// that the language keeps for itself.
+bool is_variable_name(std::string_view text);
+
 /// Checks a name that expressions shall see besides those of `environment`. One that is none is
 /// GPU0301, one that stands for something else already GPU0302.
 void check_name(const yaml::Node& name, const Environment& environment, diag::Sink& sink);

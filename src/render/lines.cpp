@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cel/codes.hpp"
+#include "cel/definitions.hpp"
 #include "render/codes.hpp"
 #include "render/limits.hpp"
 
@@ -17,12 +18,6 @@ constexpr std::size_t kDeepest = kMostDocumentDepth;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-bool is_name(std::string_view text) {
-  return !text.empty() && is_letter(text.front()) &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
 // A line that begins with `$word`, in bytes of the text.
@@ -189,7 +184,7 @@ class LinesCompiler {
     const std::size_t joint = std::min(rest.find_first_not_of(kBlank, behind), rest.size());
     const std::string_view sign = loops ? "in " : "=";
     const std::string_view joined = rest.substr(joint);
-    const bool good = is_name(name) && joined.starts_with(sign) && joined.size() > sign.size() &&
+    const bool good = cel::is_variable_name(name) && joined.starts_with(sign) && joined.size() > sign.size() &&
                       !joined.starts_with("==");
     if (!good && found.colon && found.rest != found.end) {
       error(found, "`" + std::string(found.word) + "` is malformed").expect(form(found.word));
@@ -213,7 +208,7 @@ class LinesCompiler {
       });
     }
     const std::size_t outside = environment_.variables.size();
-    if (is_name(name)) environment_.variables.push_back({std::string(name), std::move(type)});
+    if (cel::is_variable_name(name)) environment_.variables.push_back({std::string(name), std::move(type)});
     if (loops) {
       block(part.inside, &found);
       forget(outside);
