@@ -55,7 +55,9 @@ class Measure : public rule::Observer {
       for (const yaml::Node& rule : file.rules.items()) at(rule);
     }
     for (const catalog::DocumentKind& kind : compiled.platform->documents) {
-      for (const yaml::Node& rule : kind.rules) at(rule);
+      for (const catalog::RuleFile& file : kind.rules) {
+        for (const yaml::Node& rule : file.rules.items()) at(rule);
+      }
     }
   }
 
