@@ -76,7 +76,10 @@ MISTAKES = [
     (AWS + "derive.yaml", "- set: aws.region", "- set: aws..region", "GPU0406"),
     (AWS + "derive.yaml", "value: has(spec.aws.vpc)", "value: has(spec.aws.vcp)", "GPU0302"),
     (AWS + "derive.yaml", "value: has(spec.aws.vpc)", "value: has(spec.aws.vpc", "GPU0301"),
-    (AWS + "derive.yaml", "when: has(spec.aws.hostedZone)", "wehn: has(spec.aws.hostedZone)", "GPU0401"),
+    (AWS + "derive.yaml", "when: has(spec.aws.zones)", "wehn: has(spec.aws.zones)", "GPU0401"),
+    (AWS + "derive.yaml", "copy: spec.aws.hostedZone\n", "copy: spec.aws.hostdZone\n", "GPU0302"),
+    (AWS + "derive.yaml", "copy: spec.aws.hostedZone\n", "coppy: spec.aws.hostedZone\n", "GPU0401"),
+    (AWS + "derive.yaml", "        columns: >-\n", "        colums: >-\n", "GPU0302", "column in columns"),
     (AWS + "derive.yaml", "      value: spec.aws.region\n", "", "GPU0401", "- set: region"),
     (OCP + "versions.yaml", "- name: orchestrator", "- name: orchestratr", "GPU0409", "between: [orchestrator, gpuOperator]",
      P + "gpu-operator/rules.yaml"),
@@ -84,15 +87,16 @@ MISTAKES = [
     (OCP + "versions.yaml", "      pin:", "      pni:", "GPU0401"),
     (P + "gpu-operator/versions.yaml", "keep: gpuOperator.release", "keep: gpuOperator.relaese", "GPU0402"),
     # Rules.
-    (AWS + "rules.yaml", "      check:", "      chek:", "GPU0401"),
-    (AWS + "rules.yaml", "severity: error", "severity: eror", "GPU0401"),
-    (AWS + "rules.yaml", "code: GPU4101", "code: GPU41O1", "GPU0401"),
-    (AWS + "rules.yaml", "code: GPU4101", "code: GPU4198", "GPU0402"),
-    (AWS + "rules.yaml", "code: GPU4102", "code: GPU4101  # again", "GPU0408"),
-    (AWS + "rules.yaml", "pool: spec.gpuPools", "pol: spec.gpuPools", "GPU0302", "near: '[catalog"),
-    (AWS + "rules.yaml", "at: pool.instanceType", "at: pool.instanceTyp", "GPU0302"),
-    (AWS + "rules.yaml", "`${pool.instanceType}`", "`${pool.instanceTyp}`", "GPU0302"),
-    (AWS + "rules.yaml", "      message: unknown GPU", "      mesage: unknown GPU", "GPU0401"),
+    (AWS + "rules/machines.yaml", "      check:", "      chek:", "GPU0401"),
+    (AWS + "rules/machines.yaml", "severity: error", "severity: eror", "GPU0401"),
+    (AWS + "rules/machines.yaml", "code: GPU4101", "code: GPU41O1", "GPU0401"),
+    (AWS + "rules/machines.yaml", "code: GPU4101", "code: GPU4198", "GPU0402"),
+    (AWS + "rules/machines.yaml", "code: GPU4102", "code: GPU4101  # again", "GPU0408"),
+    (AWS + "rules/machines.yaml", "pool: spec.gpuPools", "pol: spec.gpuPools", "GPU0302",
+     "catalog.machines.map(type, type)"),
+    (AWS + "rules/machines.yaml", "at: pool.instanceType", "at: pool.instanceTyp", "GPU0302"),
+    (AWS + "rules/machines.yaml", "`${pool.instanceType}`", "`${pool.instanceTyp}`", "GPU0302"),
+    (AWS + "rules/machines.yaml", "      message: unknown GPU", "      mesage: unknown GPU", "GPU0401"),
     (P + "gpu-operator/rules.yaml", "between: [orchestrator, gpuOperator]", "between: [orchestrator, gpuOperater]", "GPU0409"),
     # Documents of others.
     (AWS + "documents/machineset.yaml", "extends: MachineSet", "extends: MachinSet", "GPU0402"),
@@ -117,7 +121,7 @@ MISTAKES = [
     (AWS + "import.yaml", "      value: item.zone\n", "      vallue: item.zone\n", "GPU0401"),
     (AWS + "import.yaml", "- set: machineSets[].zone", "- set: machineSets[.zone", "GPU0406"),
     (AWS + "import.yaml", "- set: spec.aws.region", "- set: spec.aws.regoin", "GPU0407"),
-    (AWS + "import.yaml", "in catalog.machines &&", "in catalog.machins &&", "GPU0302"),
+    (AWS + "import.yaml", "in catalog.machines\n", "in catalog.machins\n", "GPU0302"),
     # Templates.
     (T + "aws/machineset.yaml", "  forEach:\n", "  forEech:\n", "GPU0401"),
     (T + "aws/machineset.yaml", "layer: 20-machines", "layer: 20-machine", "GPU0402"),
@@ -151,7 +155,7 @@ MISTAKES = [
 
 # Files under a name that nothing reads: only an overlay can have them, and the build.
 RENAMED = [
-    (AWS + "rules.yaml", AWS + "rule.yaml"),
+    (AWS + "rules/machines.yaml", AWS + "rule/machines.yaml"),
     (AWS + "tables/machines.yaml", AWS + "table/machines.yaml"),
     (OCP + "kinds.yaml", OCP + "kind.yaml"),
 ]
