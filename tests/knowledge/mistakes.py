@@ -79,7 +79,7 @@ MISTAKES = [
     (AWS + "derive.yaml", "when: has(spec.aws.hostedZone)", "wehn: has(spec.aws.hostedZone)", "GPU0401"),
     (AWS + "derive.yaml", "      value: spec.aws.region\n", "", "GPU0401", "- set: region"),
     (OCP + "versions.yaml", "- name: orchestrator", "- name: orchestratr", "GPU0409", "between: [orchestrator, gpuOperator]",
-     P + "gpu-operator/rules.yaml"),
+     P + "gpu-operator/rules/compatibility.yaml"),
     (OCP + "versions.yaml", "values: catalog.openshiftReleases", "values: catalog.openshiftRelases", "GPU0302"),
     (OCP + "versions.yaml", "      pin:", "      pni:", "GPU0401"),
     (P + "gpu-operator/versions.yaml", "keep: gpuOperator.release", "keep: gpuOperator.relaese", "GPU0402"),
@@ -93,7 +93,7 @@ MISTAKES = [
     (AWS + "rules.yaml", "at: pool.instanceType", "at: pool.instanceTyp", "GPU0302"),
     (AWS + "rules.yaml", "`${pool.instanceType}`", "`${pool.instanceTyp}`", "GPU0302"),
     (AWS + "rules.yaml", "      message: unknown GPU", "      mesage: unknown GPU", "GPU0401"),
-    (P + "gpu-operator/rules.yaml", "between: [orchestrator, gpuOperator]", "between: [orchestrator, gpuOperater]", "GPU0409"),
+    (P + "gpu-operator/rules/compatibility.yaml", "between: [orchestrator, gpuOperator]", "between: [orchestrator, gpuOperater]", "GPU0409"),
     # Documents of others.
     (AWS + "documents/machineset.yaml", "extends: MachineSet", "extends: MachinSet", "GPU0402"),
     (AWS + "documents/machineset.yaml", "- where: ", "- were: ", "GPU0401"),
