@@ -62,25 +62,58 @@ const Outcome& Deferred::evaluate(std::span<const Value> values, yaml::Arena& ar
   return outcome_;
 }
 
+namespace {
+
+// Checks each in an environment that ends before it. False after diagnostics.
+bool check_definitions(const yaml::Node& written, const Environment& environment,
+                       diag::Sources& sources, diag::Sink& sink) {
+  const std::size_t errors_before = sink.error_count();
+  auto before = std::make_shared<const Environment>(environment);
+  for (const yaml::Entry& entry : written.entries()) {
+    check_name(entry.key, *before, sink);
+    const Expression expression = compile_bare(entry.value, *before, sources, sink);
+    auto behind = std::make_shared<Environment>(*before);
+    // A faulty one has any type: only its own fault is reported.
+    behind->variables.push_back({std::string(entry.key.as_string()),
+                                 expression ? type_of(*expression.program) : Type::dyn()});
+    before = std::move(behind);
+  }
+  return sink.error_count() == errors_before;
+}
+
+}  // namespace
+
 Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Environment>& environment,
                          bool thorough, diag::Sources& sources, diag::Sink& sink) {
+  if (written.size() == 0) return;
+  bool good = true;
+  if (thorough) {
+    Environment unstored = *environment;
+    unstored.store = nullptr;  // what is kept is compiled where it is found again, below
+    good = check_definitions(written, unstored, sources, sink);
+  }
+  // One environment for all: none reads what comes after it, which was checked.
+  const auto reader = std::make_shared<Environment>(*environment);
+  reader->variables.reserve(environment->variables.size() + written.size());
   expressions_.reserve(written.size());
   std::uint64_t digest = base::quick_digest(environment->container);
   for (const yaml::Entry& entry : written.entries()) {
-    if (thorough) check_name(entry.key, *environment, sink);
-    const std::size_t errors_before = sink.error_count();
-    auto expression = std::make_shared<LazyExpression>(entry.value, environment, sources);
-    if (thorough) expression->check(sink);
-    const bool good = sink.error_count() == errors_before;
-    auto reader = std::make_shared<Environment>(*environment);
-    // A faulty one has any type: only its own fault is reported.
-    LazyType type = good ? LazyType([expression] { return type_of(*expression->get().program); })
-                         : LazyType(Type::dyn());
+    const auto expression = std::make_shared<LazyExpression>(entry.value, reader, sources);
+    // Not owned: the expression owns the environment.
+    LazyType type = !good
+                        ? LazyType(Type::dyn())
+                        : LazyType([weak = std::weak_ptr<const LazyExpression>(expression)] {
+                            const auto known = weak.lock();
+                            return known == nullptr ? Type::dyn() : type_of(*known->get().program);
+                          });
     reader->variables.push_back({std::string(entry.key.as_string()), std::move(type)});
     digest = base::quick_digest(entry.value.as_string()) ^ (digest * 31);
-    reader->container = "var" + std::to_string(digest % kContainerNames);
-    environment = std::move(reader);
-    expressions_.push_back(std::move(expression));
+    expressions_.push_back(expression);
+  }
+  reader->container = "var" + std::to_string(digest % kContainerNames);
+  environment = reader;
+  for (const auto& expression : expressions_) {
+    if (thorough && good) expression->check(sink);
   }
 }
 

@@ -82,7 +82,7 @@ MISTAKES = [
     (AWS + "derive.yaml", "        columns: >-\n", "        colums: >-\n", "GPU0302", "column in columns"),
     (AWS + "derive.yaml", "      value: spec.aws.region\n", "", "GPU0401", "- set: region"),
     (OCP + "versions.yaml", "- name: orchestrator", "- name: orchestratr", "GPU0409", "between: [orchestrator, gpuOperator]",
-     P + "gpu-operator/rules.yaml"),
+     P + "gpu-operator/rules/compatibility.yaml"),
     (OCP + "versions.yaml", "values: catalog.openshiftReleases", "values: catalog.openshiftRelases", "GPU0302"),
     (OCP + "versions.yaml", "      pin:", "      pni:", "GPU0401"),
     (P + "gpu-operator/versions.yaml", "keep: gpuOperator.release", "keep: gpuOperator.relaese", "GPU0402"),
@@ -97,7 +97,7 @@ MISTAKES = [
     (AWS + "rules/machines.yaml", "at: pool.instanceType", "at: pool.instanceTyp", "GPU0302"),
     (AWS + "rules/machines.yaml", "`${pool.instanceType}`", "`${pool.instanceTyp}`", "GPU0302"),
     (AWS + "rules/machines.yaml", "      message: unknown GPU", "      mesage: unknown GPU", "GPU0401"),
-    (P + "gpu-operator/rules.yaml", "between: [orchestrator, gpuOperator]", "between: [orchestrator, gpuOperater]", "GPU0409"),
+    (P + "gpu-operator/rules/compatibility.yaml", "between: [orchestrator, gpuOperator]", "between: [orchestrator, gpuOperater]", "GPU0409"),
     # Documents of others.
     (AWS + "documents/machineset.yaml", "extends: MachineSet", "extends: MachinSet", "GPU0402"),
     (AWS + "documents/machineset.yaml", "- where: ", "- were: ", "GPU0401"),
