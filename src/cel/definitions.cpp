@@ -95,7 +95,8 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
   // One environment for all: none reads what comes after it, which was checked.
   const auto reader = std::make_shared<Environment>(*environment);
   reader->variables.reserve(environment->variables.size() + written.size());
-  expressions_.reserve(written.size());
+  std::vector<std::shared_ptr<LazyExpression>> made;
+  made.reserve(written.size());
   std::uint64_t digest = base::quick_digest(environment->container);
   for (const yaml::Entry& entry : written.entries()) {
     const auto expression = std::make_shared<LazyExpression>(entry.value, reader, sources);
@@ -108,13 +109,14 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
                           });
     reader->variables.push_back({std::string(entry.key.as_string()), std::move(type)});
     digest = base::quick_digest(entry.value.as_string()) ^ (digest * 31);
-    expressions_.push_back(expression);
+    made.push_back(expression);
   }
   reader->container = "var" + std::to_string(digest % kContainerNames);
   environment = reader;
-  for (const auto& expression : expressions_) {
+  for (const auto& expression : made) {
     if (thorough && good) expression->check(sink);
   }
+  expressions_.assign(made.begin(), made.end());
 }
 
 void Definitions::forget(std::span<const Value> values) const {
