@@ -44,7 +44,7 @@ Checker::Checker(const Environment& environment, Program& program, std::vector<P
       lenient_(lenient),
       used_(environment.variables.size(), false) {
   for (const Variable& variable : environment.variables) {
-    dotted_ = dotted_ || variable.name.find('.') != std::string::npos;
+    dotted_ = dotted_ || variable.name().find('.') != std::string::npos;
   }
 }
 

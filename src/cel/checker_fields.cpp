@@ -47,11 +47,11 @@ std::vector<std::string> Checker::candidates(std::string_view name, bool absolut
 
 std::optional<Checked> Checker::variable(const Expr& expr, std::string_view name) {
   for (std::size_t i = 0; i < environment_.variables.size(); ++i) {
-    if (environment_.variables[i].name != name) continue;
+    if (environment_.variables[i].name() != name) continue;
     Code code = make(Op::variable, expr);
     code.slot = static_cast<std::uint32_t>(i);
     used_[i] = true;
-    return Checked{std::move(code), environment_.variables[i].type.get()};
+    return Checked{std::move(code), environment_.variables[i].type()};
   }
   return std::nullopt;
 }
@@ -74,17 +74,17 @@ bool Checker::is_variable(std::string_view name) const {
                      [&](const Local& local) { return local.name == name; }) ||
          std::any_of(environment_.variables.begin(), environment_.variables.end(),
                      [&](const Variable& variable) {
-                       return variable.name == name ||
-                              (variable.name.size() > name.size() &&
-                               variable.name[name.size()] == '.' &&
-                               std::string_view(variable.name).substr(0, name.size()) == name);
+                       return variable.name() == name ||
+                              (variable.name().size() > name.size() &&
+                               variable.name()[name.size()] == '.' &&
+                               std::string_view(variable.name()).substr(0, name.size()) == name);
                      });
 }
 
 std::string Checker::nearest_name(std::string_view name) const {
   std::vector<std::string> names;
   for (const Local& local : locals_) names.emplace_back(local.name);
-  for (const Variable& known : environment_.variables) names.push_back(known.name);
+  for (const Variable& known : environment_.variables) names.push_back(known.name());
   const std::vector<std::string> near = base::nearest(name, names);
   return near.empty() ? std::string() : "did you mean `" + near.front() + "`?";
 }

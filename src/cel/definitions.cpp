@@ -33,7 +33,7 @@ void check_name(const yaml::Node& name, const Environment& environment, diag::Si
   }
   const auto& known = environment.variables;
   if (std::any_of(known.begin(), known.end(),
-                  [&](const Variable& one) { return one.name == text; })) {
+                  [&](const Variable& one) { return one.name() == text; })) {
     sink.error(kDoesNotCheck, name.origin(), "`" + text + "` stands for something else here")
         .suggest("take another name");
   }

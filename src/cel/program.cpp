@@ -29,7 +29,7 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
   program->type = std::move(checked.type);
   program->local_count = checker.local_count();
   for (std::size_t i = 0; i < environment.variables.size(); ++i) {
-    if (checker.used()[i]) program->reads.push_back(environment.variables[i].name);
+    if (checker.used()[i]) program->reads.push_back(environment.variables[i].name());
   }
   return program;
 }

@@ -118,9 +118,20 @@ class LazyType {
   std::shared_ptr<State> state_;
 };
 
-struct Variable {
-  std::string name;
-  LazyType type;
+/// A name that expressions may use, and its type. Environments have many in common: copies share.
+class Variable {
+ public:
+  Variable(std::string name, LazyType type)
+      : content_(std::make_shared<const Content>(Content{std::move(name), std::move(type)})) {}
+  const std::string& name() const { return content_->name; }
+  const Type& type() const { return content_->type.get(); }
+
+ private:
+  struct Content {
+    std::string name;
+    LazyType type;
+  };
+  std::shared_ptr<const Content> content_;
 };
 
 class Store;

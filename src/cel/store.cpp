@@ -193,7 +193,7 @@ void put(std::string& out, T value) {
 std::string names_in(const Environment& environment) {
   std::string names;
   for (const Variable& variable : environment.variables) {
-    names += variable.name;
+    names += variable.name();
     names += ',';
   }
   return names + environment.container;
@@ -202,8 +202,8 @@ std::string names_in(const Environment& environment) {
 // Whether names_in() would give `names`.
 bool has_names(const Environment& environment, std::string_view names) {
   for (const Variable& variable : environment.variables) {
-    const std::size_t size = variable.name.size();
-    if (names.size() <= size || names[size] != ',' || !names.starts_with(variable.name)) {
+    const std::size_t size = variable.name().size();
+    if (names.size() <= size || names[size] != ',' || !names.starts_with(variable.name())) {
       return false;
     }
     names.remove_prefix(size + 1);

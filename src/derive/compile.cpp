@@ -107,9 +107,9 @@ class DerivationCompiler {
   }
 
   cel::LazyType lazy_type_at(std::span<const Step> path) const {
-    return cel::LazyType([cluster = base_->variables[kCluster].type,
+    return cel::LazyType([cluster = base_->variables[kCluster],
                           steps = std::vector<Step>(path.begin(), path.end())] {
-      return type_at(cluster.get(), steps);
+      return type_at(cluster.type(), steps);
     });
   }
 

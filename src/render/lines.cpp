@@ -184,8 +184,8 @@ class LinesCompiler {
     const std::size_t joint = std::min(rest.find_first_not_of(kBlank, behind), rest.size());
     const std::string_view sign = loops ? "in " : "=";
     const std::string_view joined = rest.substr(joint);
-    const bool good = cel::is_variable_name(name) && joined.starts_with(sign) && joined.size() > sign.size() &&
-                      !joined.starts_with("==");
+    const bool good = cel::is_variable_name(name) && joined.starts_with(sign) &&
+                      joined.size() > sign.size() && !joined.starts_with("==");
     if (!good && found.colon && found.rest != found.end) {
       error(found, "`" + std::string(found.word) + "` is malformed").expect(form(found.word));
     }
@@ -208,7 +208,8 @@ class LinesCompiler {
       });
     }
     const std::size_t outside = environment_.variables.size();
-    if (cel::is_variable_name(name)) environment_.variables.push_back({std::string(name), std::move(type)});
+    if (cel::is_variable_name(name))
+      environment_.variables.push_back({std::string(name), std::move(type)});
     if (loops) {
       block(part.inside, &found);
       forget(outside);
@@ -242,7 +243,7 @@ class LinesCompiler {
 
   bool is_taken(std::string_view name) const {
     return std::any_of(environment_.variables.begin(), environment_.variables.end(),
-                       [&](const cel::Variable& known) { return known.name == name; });
+                       [&](const cel::Variable& known) { return known.name() == name; });
   }
 
   static std::string form(std::string_view word) {
