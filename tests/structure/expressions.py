@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Expressions of knowledge stay short: what is longer is a table, a local, or lines of a text.
+"""Expressions of knowledge stay short: what is longer is a table, a variable, a local, or lines of a text.
 
 An expression has at most 200 characters, white space collapsed, and does not bind a value with a list of one
-(`[x].map(n, ...)[0]`). Which fields hold expressions say the formats below providers/formats/.
+(`[x].map(n, ...)[0]`). Which fields hold expressions say the formats below providers/formats/. No loop goes over a
+list of one, and every variable is read by something.
 """
 
 import re
@@ -15,7 +16,7 @@ except ImportError:
     print("skipped: PyYAML is not here (Debian: python3-yaml)")
     raise SystemExit(77)
 
-FOLDERS = ["templates"]
+FOLDERS = ["providers", "templates"]
 MOST = 200
 
 DIRECTIVE = re.compile(r"^[ \t]*\$(?:if|forEach|let):(.*)$", re.MULTILINE)
@@ -96,8 +97,46 @@ def faults(text):
     if length > MOST:
         yield f"an expression of {length} characters, at most {MOST}"
     if binds(text):
-        yield "a list of one binds a value: use `$let`, a local or cel.bind()"
+        yield "a list of one binds a value: use a variable, `$let` or a local"
 
+
+def has_one_item(text):
+    """Whether a list, as written, has one item at most: `[x]`, `c ? [x] : []`."""
+    text = text.strip()
+    choice = re.fullmatch(r"(.*?)\?\s*(\[.*\])\s*:\s*\[\s*\]", text, re.DOTALL)
+    if choice and "?" not in choice[1]:
+        return has_one_item(choice[2])
+    if not text.startswith("[") or closing(text, 0) != len(text) - 1:
+        return False
+    at, depth = 1, 0
+    while at < len(text) - 1:
+        quoted = STRING.match(text, at)
+        at = quoted.end() if quoted else at
+        depth += (text[at] in CLOSE) - (text[at] in CLOSE.values())
+        if text[at] == "," and depth == 0:
+            return False
+        at += not quoted
+    return True
+
+
+def names_below(node, scope, path, everywhere):
+    """Findings on loops over lists of one, and on variables that nothing reads. `scope` is the text around."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from names_below(item, item.start_mark.buffer[item.start_mark.index:item.end_mark.index], path, everywhere)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    for key, value in node.value:
+        if key.value == "forEach" and isinstance(value, yaml.MappingNode):
+            for _, loop in value.value:
+                if has_one_item(loop.value):
+                    yield f"{relative(path)}:{loop.start_mark.line + 1}: a loop over a list of one: use a variable"
+        if key.value == "variables" and isinstance(value, yaml.MappingNode):
+            for name, _ in value.value:
+                rest = everywhere if path.name == "variables.yaml" else scope
+                if len(re.findall(rf"(?<![\w.\"]){name.value}\b", rest)) < 2:
+                    yield f"{relative(path)}:{name.start_mark.line + 1}: nothing reads the variable `{name.value}`"
+        yield from names_below(value, scope, path, everywhere)
 
 def line_of(node, at):
     """The line of an offset in a scalar; where lines were folded, that of the scalar."""
@@ -108,13 +147,17 @@ def line_of(node, at):
 def check():
     schemas = formats()
     findings, count = [], 0
-    for path in sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.yaml")):
-        tree = yaml.compose(path.read_text(), Loader=yaml.BaseLoader)
+    texts = {path: path.read_text() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.yaml"))}
+    everywhere = "\n".join(texts.values())
+    for path, written in texts.items():
+        tree = yaml.compose(written, Loader=yaml.BaseLoader)
         kind = {key.value: value.value for key, value in tree.value}["kind"]
         for node, whole in scalars(tree, schemas[kind], schemas):
             for at, text in [(0, node.value)] if whole else inserted(node.value):
                 count += 1
                 findings += [f"{relative(path)}:{line_of(node, at)}: {fault}" for fault in faults(text)]
+        if kind != "Format":
+            findings += names_below(tree, written, path, everywhere)
     return findings, count, "expressions"
 
 
