@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "cel/collections.hpp"
+#include "cel/opaque.hpp"
 #include "render/body.hpp"
 #include "render/codes.hpp"
 #include "render/overrides.hpp"
@@ -59,7 +60,8 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
     case Piece::Kind::constant:
       return piece.written;
     case Piece::Kind::text: {
-      const std::optional<cel::Value> made = value(piece.text, values);
+      std::optional<cel::Value> made = value(piece.text, values);
+      if (made) made = cel::unwrapped(std::move(*made));
       if (!made || made->is_omit()) return std::nullopt;
       if (!made->is_node()) {
         cel::EvalError error;

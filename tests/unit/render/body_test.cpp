@@ -57,6 +57,8 @@ TEST(Body, ComputesKeys) {
 
 TEST(Body, LeavesOut) {
   EXPECT_EQ(make("a: ${omit()}\nb: 1\n"), R"({"b":1})");
+  EXPECT_EQ(make("a: ${map.?k}\nb: [\"${map.?none}\", 2]\nc: ${map.?none}\n"),
+            R"({"a":1,"b":[2]})");
   EXPECT_EQ(make("a: [1, \"${omit()}\", 2]\n"), R"({"a":[1,2]})");
   EXPECT_EQ(make("a: {$if: \"${n > 5}\", x: 1}\nb: {$if: \"${n < 5}\", x: 1}\n"),
             R"({"b":{"x":1}})");
