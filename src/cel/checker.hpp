@@ -81,6 +81,9 @@ class Checker {
   // Macros (checker_macros.cpp)
   Checked macro(const Expr& expr);
   Checked optional_macro(const Expr& expr, Checked target);
+  Type macro_parts(const Expr& expr, Code& code);
+  Type macro_type(const Expr& expr, Macro kind, const Type& key, const Type& single,
+                  const Type& body);
   Checked bind(const Expr& expr);
   void declare(const Name& name, Type type);
   /// The names under which `name` is looked up: inside the container first, then outside of it.

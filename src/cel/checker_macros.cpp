@@ -39,49 +39,55 @@ Checked Checker::macro(const Expr& expr) {
   const Type single = is_map ? key : element;
   declare(expr.variables[0], expr.variables.size() == 1 ? single : key);
   if (expr.variables.size() == 2) declare(expr.variables[1], element);
+  const Type body = macro_parts(expr, code);
+  locals_.resize(code.slot);
+  Type type = macro_type(expr, kind, key, single, body);
+  return {std::move(code), std::move(type)};
+}
+
+/// Checks what follows the range, into `code`. The type of the last part.
+Type Checker::macro_parts(const Expr& expr, Code& code) {
   Type body;
   for (std::size_t i = 1; i < expr.children.size(); ++i) {
-    Checked part = check(*expr.children[i]);
+    const Expr& written = *expr.children[i];
+    Checked part = check(written);
     const bool last = i + 1 == expr.children.size();
     const bool test = !last || code.macro == Macro::all || code.macro == Macro::exists ||
                       code.macro == Macro::exists_one || code.macro == Macro::filter;
     if (test && !Type::simple(TypeKind::boolean).accepts(part.type)) {
-      object_to(expr.children[i]->begin, expr.children[i]->end,
+      object_to(written.begin, written.end,
                 "the test of `" + expr.text + "` must be bool, not " + part.type.text());
     }
-    if (kind == Macro::sort_by && !ordered(part.type)) {
-      object_to(expr.children[i]->begin, expr.children[i]->end,
-                "`sortBy` cannot order " + part.type.text());
+    if (code.macro == Macro::sort_by && !ordered(part.type)) {
+      object_to(written.begin, written.end, "`sortBy` cannot order " + part.type.text());
     }
     if (last) body = part.type;
     code.args.push_back(std::move(part.code));
   }
-  locals_.resize(code.slot);
+  return body;
+}
 
-  Type type = Type::simple(TypeKind::boolean);
-  switch (code.macro) {
+/// What a macro gives: `single` is the type of its only variable, `body` that of its last part.
+Type Checker::macro_type(const Expr& expr, Macro kind, const Type& key, const Type& single,
+                         const Type& body) {
+  switch (kind) {
     case Macro::map:
     case Macro::transform_list:
-      type = Type::list(body);
-      break;
+      return Type::list(body);
     case Macro::filter:
     case Macro::sort_by:
-      type = Type::list(single);
-      break;
+      return Type::list(single);
     case Macro::transform_map:
-      type = Type::map(key, body);
-      break;
+      return Type::map(key, body);
     case Macro::transform_map_entry:
       if (!Type::map(Type::dyn(), Type::dyn()).accepts(body)) {
         object_to(expr.children.back()->begin, expr.children.back()->end,
                   "`transformMapEntry` wants a map for each item, not " + body.text());
       }
-      type = Type::map(body.key(), body.element());
-      break;
+      return Type::map(body.key(), body.element());
     default:
-      break;
+      return Type::simple(TypeKind::boolean);
   }
-  return {std::move(code), std::move(type)};
 }
 
 /// `optional.optMap(x, body)` and `optional.optFlatMap(x, body)`.
