@@ -44,9 +44,9 @@ std::string changed_by_defaults(const yaml::Node& written, const yaml::Node& def
 constexpr std::size_t kFewestFields = 3;
 
 // Fields that a template writes and no schema of documents knows, in one finding: it is the schema
-// that is not there.
+// that is not there. `told` has the places of such findings: one for all documents of a template.
 void add_findings(const Document& document, const diag::Sink& findings,
-                  const diag::Sources& sources, diag::Sink& sink) {
+                  const diag::Sources& sources, std::set<diag::Origin>& told, diag::Sink& sink) {
   const diag::Span* made_at = sources.span(document.origin);
   const auto is_unknown = [&](const diag::Diagnostic& finding) {
     const diag::Span* at = sources.span(finding.primary.at);
@@ -65,7 +65,7 @@ void add_findings(const Document& document, const diag::Sink& findings,
     if (paths.empty()) first = finding.primary.at;
     paths.push_back("`" + finding.path + "`");
   }
-  if (paths.empty()) return;
+  if (paths.empty() || !told.insert(first).second) return;
   sink.error(schema::kUnknownField, first,
              document.path + ": the platform has no documents/ with " + base::join(paths, ", "))
       .expect("a DocumentSchema that declares them, of this kind or one that extends it");
@@ -128,6 +128,7 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
   document::Context context;
   context.release = release;
   yaml::Node objects;
+  std::set<diag::Origin> told;
   for (const Document& document : documents) {
     if (!document.body.is_map()) continue;
     const bool extra = document.made_by == nullptr;
@@ -141,7 +142,7 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
     if (secrets_left_out) context.exempt = secret_paths(document);
     diag::Sink findings;
     kinds.check(document.body, context, sources, arena, findings);
-    add_findings(document, findings, sources, sink);
+    add_findings(document, findings, sources, told, sink);
   }
 }
 

@@ -278,9 +278,7 @@ class Bench:
         done = run([self.options.gpuctl, "--providers", self.overlay / "providers", "--templates",
                     self.overlay / "templates", "validate", case / "blueprint.yaml", "--facts", case / "facts.yaml"],
                    env=environment(self.overlay))
-        # A document's own name aside, what a template makes is missed in one way.
-        errors = sorted(set(re.findall(r"error\[(GPU\d{4})\]: (?:layers/\S+: )?([^\n]*)\n\s*--> (\S+?):\d+:",
-                                       done.stderr.decode())))
+        errors = re.findall(r"error\[(GPU\d{4})\]: ([^\n]*)\n\s*--> (\S+?):\d+:", done.stderr.decode())
         if not code:
             return [f"without {part}: {errors}"] if errors or done.returncode != 0 else []
         if len(errors) == 1 and errors[0][0] == code and message in errors[0][1] and errors[0][2].endswith(shown_in):
