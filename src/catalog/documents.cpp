@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
+#include "catalog/shared.hpp"
 #include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
@@ -25,31 +26,6 @@ struct Parts {
   yaml::Node published;
 };
 
-constexpr std::string_view kShared = "x-gpuctl-shared";
-
-// A map with `x-gpuctl-shared: NAME` takes in the entries of that part of `shared`.
-yaml::Node with_shared(const yaml::Node& node, const yaml::Node& shared, yaml::SharedArena& arena,
-                       diag::Sink& sink, std::size_t depth) {
-  if (!node.is_map()) return node;
-  yaml::MapBuilder out;
-  for (const yaml::Entry& entry : node.entries()) {
-    if (entry.key.as_string() != kShared) {
-      out.set(entry.key, with_shared(entry.value, shared, arena, sink, depth));
-      continue;
-    }
-    const yaml::Node part = shared.get(entry.value.as_string());
-    if (!part.is_map() || depth == kDeepest) {
-      sink.error(kUnknownName, entry.value.origin(),
-                 "no `" + std::string(entry.value.as_string()) + "` among `shared`");
-      continue;
-    }
-    for (const yaml::Entry& taken : with_shared(part, shared, arena, sink, depth + 1).entries()) {
-      out.set(taken.key, taken.value);
-    }
-  }
-  return arena.map(out.entries(), node.origin());
-}
-
 // A schema that was checked before, with what it shares.
 struct WithShared : yaml::Deferred {
   WithShared(const yaml::Node& written, const yaml::Node& parts, yaml::SharedArena& arena)
@@ -58,7 +34,7 @@ struct WithShared : yaml::Deferred {
   static yaml::Node make(const yaml::Deferred& self) {
     const auto& parts = static_cast<const WithShared&>(self);
     diag::Sink none;
-    return with_shared(parts.schema, parts.shared, parts.home, none, 0);
+    return with_shared(parts.schema, parts.shared, parts.home, none);
   }
 
   yaml::Node schema;
@@ -145,8 +121,8 @@ class DocumentLoader {
 
   // The build has checked what is built in: it is put together when the kind is first met.
   yaml::Node fragment(const yaml::Node& schema, const yaml::Node& shared) {
-    if (library_.has_overlays() || schema.find(kShared) != nullptr) {
-      return with_shared(schema, shared, library_.shared_arena(), sink_, 0);
+    if (library_.has_overlays() || schema.find(kTakesShared) != nullptr) {
+      return with_shared(schema, shared, library_.shared_arena(), sink_);
     }
     if (!shared.is_map()) return schema;
     const auto& later = library_.arena().make<WithShared>(schema, shared, library_.shared_arena());

@@ -8,6 +8,7 @@
 #include "catalog/documents.hpp"
 #include "catalog/parts.hpp"
 #include "catalog/references.hpp"
+#include "catalog/shared.hpp"
 #include "catalog/wrapper.hpp"
 
 namespace gpuctl::catalog {
@@ -338,12 +339,40 @@ const Table* Platform::table(std::string_view table_name) const {
   return nullptr;
 }
 
+namespace {
+
+constexpr std::string_view kShared = "shared";
+
+// Those of a folder beside those of the folders before.
+void add_shared(yaml::MapBuilder& shared, const yaml::Node& parts, diag::Sink& sink) {
+  for (const yaml::Entry& part : parts.entries()) {
+    const auto before =
+        std::find_if(shared.entries().begin(), shared.entries().end(),
+                     [&](const yaml::Entry& one) { return yaml::equal(one.key, part.key); });
+    if (before == shared.entries().end()) {
+      shared.set(part.key, part.value);
+      continue;
+    }
+    sink.error(kUnknownName, part.key.origin(),
+               "a second part `" + std::string(part.key.as_string()) + "` among `shared`")
+        .also(before->key.origin(), "first part");
+  }
+}
+
+}  // namespace
+
 yaml::Node merged_schema(Library& library, const std::vector<std::string>& builds,
                          const std::string& file, diag::Sink& sink) {
   std::vector<yaml::Node> fragments;
+  yaml::MapBuilder shared;
   for (const std::string& folder : builds) {
     const yaml::Node spec = spec_of(library, "providers/" + folder + "/" + file);
-    if (spec.is_map()) fragments.push_back(spec);
+    if (!spec.is_map()) continue;
+    add_shared(shared, spec.get(kShared), sink);
+    yaml::MapBuilder own(spec);
+    own.remove(kShared);
+    fragments.push_back(with_shared(own.build(library.arena(), spec.origin()),
+                                    shared.build(library.arena()), library.shared_arena(), sink));
   }
   if (fragments.empty()) {
     const yaml::Entry type = library.arena().entry("type", yaml::Node::view("object"));

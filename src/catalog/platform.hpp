@@ -99,6 +99,8 @@ struct Platform {
 };
 
 /// The merged fragments of a schema of a platform: "schema.yaml", "derived.yaml" or "facts.yaml".
+/// Each has taken in what it shares with others: parts of its own folder and of those before.
+/// Unknown part, or a second one of a name: GPU0402.
 yaml::Node merged_schema(Library& library, const std::vector<std::string>& builds,
                          const std::string& file, diag::Sink& sink);
 

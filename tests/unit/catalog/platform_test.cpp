@@ -73,6 +73,58 @@ TEST(Platform, ReportsFaultyKnowledge) {
   }
 }
 
+// `lab` after a folder `base`, whose schemas share a part.
+Files with_base(const std::string& shared, const std::string& disk) {
+  Files files = lab();
+  files["providers/lab/provider.yaml"] =
+      wrap("Provider", "  platform: true\n  builds: [base, lab]\n");
+  files["providers/base/provider.yaml"] = wrap("Provider", "  builds: [base]\n");
+  files["providers/base/schema.yaml"] = wrap("Schema", R"(  type: object
+  shared:
+    size: {type: integer, minimum: 1}
+    disk:
+      type: object
+      description: A disk.
+      required: [size]
+      properties: {size: {x-gpuctl-shared: size}, kind: {type: string}}
+)");
+  files["providers/lab/schema.yaml"] = wrap(
+      "Schema", "  type: object\n  shared: " + shared + "\n  properties: {disk: " + disk + "}\n");
+  return files;
+}
+
+TEST(Platform, SharesPartsOfSchemas) {
+  const Lab lab(with_base("{}",
+                          "{description: The first., properties: {size: {default: 8}, "
+                          "name: {type: string}}, x-gpuctl-shared: disk}"));
+  ASSERT_NE(lab.platform, nullptr) << lab.report();
+  const yaml::Node disk = schema::definition(*lab.platform->blueprint).get({"properties", "disk"});
+  EXPECT_EQ(disk.get("description").as_string(), "The first.");
+  EXPECT_EQ(disk.get("required").size(), 1U);
+  EXPECT_EQ(disk.get({"properties", "size", "minimum"}).as_integer(), 1);
+  EXPECT_EQ(disk.get({"properties", "size", "default"}).as_integer(), 8);
+  std::vector<std::string> fields;
+  for (const yaml::Entry& entry : disk.get("properties").entries()) {
+    fields.emplace_back(entry.key.as_string());
+  }
+  EXPECT_EQ(fields, (std::vector<std::string>{"size", "kind", "name"}));
+  EXPECT_EQ(disk.find("x-gpuctl-shared"), nullptr);
+  EXPECT_EQ(schema::definition(*lab.platform->blueprint).find("shared"), nullptr);
+}
+
+TEST(Platform, RefusesFaultyPartsOfSchemas) {
+  const std::vector<std::pair<std::string, std::string>> faults = {
+      {"{}", "{x-gpuctl-shared: disc}"},                               // unknown
+      {"{disk: {type: object}}", "{x-gpuctl-shared: disk}"},           // a second one
+      {"{ring: {x-gpuctl-shared: ring}}", "{x-gpuctl-shared: ring}"},  // a circle
+  };
+  for (const auto& [shared, disk] : faults) {
+    const Lab broken(with_base(shared, disk));
+    EXPECT_EQ(broken.platform, nullptr) << shared << disk;
+    EXPECT_EQ(broken.codes(), "GPU0402") << broken.report();
+  }
+}
+
 TEST(Platform, SuggestsAName) {
   Lab lab;
   EXPECT_EQ(load_platform(*lab.library, "lap", diag::kNoOrigin, lab.sink), nullptr);

@@ -1,0 +1,55 @@
+#include "catalog/shared.hpp"
+
+#include <string>
+
+#include "catalog/codes.hpp"
+
+namespace gpuctl::catalog {
+
+namespace {
+
+using yaml::Node;
+
+// No part is that special; this ends a circle.
+constexpr std::size_t kDeepest = 8;
+
+Node merged(const Node& part, const Node& own, yaml::SharedArena& arena) {
+  yaml::MapBuilder out(part);
+  for (const yaml::Entry& entry : own.entries()) {
+    const Node* taken = out.find(entry.key.as_string());
+    const bool both = taken != nullptr && taken->is_map() && entry.value.is_map();
+    out.set(entry.key, both ? merged(*taken, entry.value, arena) : entry.value);
+  }
+  return arena.map(out.entries(), own.origin());
+}
+
+Node expanded(const Node& node, const Node& parts, yaml::SharedArena& arena, diag::Sink& sink,
+              std::size_t depth) {
+  if (!node.is_map()) return node;
+  yaml::MapBuilder own;
+  for (const yaml::Entry& entry : node.entries()) {
+    if (entry.key.as_string() == kTakesShared) continue;
+    own.set(entry.key, expanded(entry.value, parts, arena, sink, depth));
+  }
+  const Node rest = arena.map(own.entries(), node.origin());
+  const Node* name = node.find(kTakesShared);
+  if (name == nullptr) return rest;
+  const Node part = parts.get(name->as_string());
+  if (!part.is_map() || depth == kDeepest) {
+    sink.error(kUnknownName, name->origin(),
+               "no `" + std::string(name->as_string()) + "` among `shared`");
+    // It takes anything, so that what it lacks is not reported as well.
+    const yaml::Entry open{Node::view("x-kubernetes-preserve-unknown-fields"), Node::boolean(true)};
+    return arena.map({&open, 1}, node.origin());
+  }
+  return merged(expanded(part, parts, arena, sink, depth + 1), rest, arena);
+}
+
+}  // namespace
+
+Node with_shared(const Node& schema, const Node& parts, yaml::SharedArena& arena,
+                 diag::Sink& sink) {
+  return expanded(schema, parts, arena, sink, 0);
+}
+
+}  // namespace gpuctl::catalog
