@@ -5,6 +5,7 @@
 #include "base/digest.hpp"
 #include "cel/ast.hpp"
 #include "cel/codes.hpp"
+#include "cel/opaque.hpp"
 
 namespace gpuctl::cel {
 
@@ -71,6 +72,14 @@ bool check_definitions(const yaml::Node& written, const Environment& environment
   auto before = std::make_shared<const Environment>(environment);
   for (const yaml::Entry& entry : written.entries()) {
     check_name(entry.key, *before, sink);
+    // In it, and in those before it, the name would stand for itself. Nobody compares with the type
+    // of types.
+    const std::string_view name = entry.key.as_string();
+    if (is_type_name(name) && name != "type") {
+      sink.error(kDoesNotCheck, entry.key.origin(),
+                 "`" + std::string(name) + "` stands for something else here")
+          .suggest("take another name");
+    }
     const Expression expression = compile_bare(entry.value, *before, sources, sink);
     auto behind = std::make_shared<Environment>(*before);
     // A faulty one has any type: only its own fault is reported.
@@ -108,6 +117,7 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
                             return known == nullptr ? Type::dyn() : type_of(*known->get().program);
                           });
     reader->variables.push_back({std::string(entry.key.as_string()), std::move(type)});
+    digest = base::quick_digest(entry.key.as_string()) ^ (digest * 31);
     digest = base::quick_digest(entry.value.as_string()) ^ (digest * 31);
     made.push_back(expression);
   }

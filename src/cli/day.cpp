@@ -6,11 +6,14 @@
 
 namespace gpuctl::cli {
 
-std::chrono::sys_days chosen_day(const std::string& given) {
+std::optional<std::chrono::sys_days> named_day(const std::string& given) {
   if (const std::optional<std::chrono::sys_days> day = base::parse_day(given)) return *day;
-  if (const char* variable = std::getenv("GPUCTL_DATE")) {
-    if (const std::optional<std::chrono::sys_days> day = base::parse_day(variable)) return *day;
-  }
+  const char* variable = std::getenv("GPUCTL_DATE");
+  return variable == nullptr ? std::nullopt : base::parse_day(variable);
+}
+
+std::chrono::sys_days chosen_day(const std::string& given) {
+  if (const std::optional<std::chrono::sys_days> day = named_day(given)) return *day;
   return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
 }
 

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "cli/command.hpp"
 
 namespace gpuctl::cli {
 
-/// What `--date` says; else the variable GPUCTL_DATE, with which tests hold the calendar still;
-/// else today, in UTC. A text that is no date counts as none: the option refuses it.
+/// What `--date` says; else the variable GPUCTL_DATE, with which tests hold the calendar still.
+/// Nothing when neither names a day.
+std::optional<std::chrono::sys_days> named_day(const std::string& given);
+
+/// The named day; else today, in UTC. A text that is no date counts as none: the option refuses it.
 std::chrono::sys_days chosen_day(const std::string& given);
 
 /// Adds `--date`; a text that is no date is a usage error.

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "cli/day.hpp"
 #include "document/token.hpp"
 #include "secrets/mask.hpp"
 #include "secrets/reference.hpp"
@@ -81,6 +82,9 @@ std::string as_text(const yaml::Node& summary) {
 int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   Report report(global);
   std::int64_t now = document::seconds_now();
+  if (const std::optional<std::chrono::sys_days> day = named_day("")) {
+    now = std::chrono::seconds(day->time_since_epoch()).count();
+  }
   diag::Sink sink;
   if (!options.date.empty()) {
     const std::optional<std::int64_t> date = document::seconds_of_date(options.date);

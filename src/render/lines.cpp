@@ -12,7 +12,9 @@ std::optional<std::string> LineWriter::write(const Lines& lines, std::vector<cel
   values.resize(count);
   if (!good) return std::nullopt;
   // A text that does not end with a line break does not get one from a directive at its end.
-  if (!lines.ends_line && out_.ends_with('\n')) out_.pop_back();
+  const bool directive_last =
+      !lines.parts.empty() && lines.parts.back().kind != Lines::Part::Kind::text;
+  if (!lines.ends_line && directive_last && out_.ends_with('\n')) out_.pop_back();
   return std::move(out_);
 }
 

@@ -132,8 +132,9 @@ class RuleCompiler {
                         const std::shared_ptr<const cel::Environment>& environment) {
     std::string key;
     key.reserve(kUsualLoops);
-    key += environment->container;
-    key += '\0';
+    // Loops that read the same are other loops where other names are known.
+    const cel::Environment* around = environment.get();
+    key.append(reinterpret_cast<const char*>(&around), sizeof around);
     for (const yaml::Entry& loop : for_each.entries()) {
       key += loop.key.as_string();
       key += '\0';

@@ -139,6 +139,12 @@ TEST_F(DefinitionsTest, TellWhatTheyRead) {
   }
 }
 
+TEST_F(DefinitionsTest, DoNotHideTypes) {
+  define("{string: type(spec.size) == string}");
+  EXPECT_NE(report().find("GPU0302]: `string` stands for something else here"), std::string::npos)
+      << report();
+}
+
 TEST_F(DefinitionsTest, RefuseFaultyNames) {
   define("{spec: '1', a-b: '2', in: '3', fine: '4', late: missing}");
   EXPECT_EQ(report(),
