@@ -133,8 +133,8 @@ class RuleCompiler {
     std::string key;
     key.reserve(kUsualLoops);
     // Loops that read the same are other loops where other names are known.
-    const cel::Environment* around = environment.get();
-    key.append(reinterpret_cast<const char*>(&around), sizeof around);
+    key += std::to_string(reinterpret_cast<std::uintptr_t>(environment.get()));
+    key += '\0';
     for (const yaml::Entry& loop : for_each.entries()) {
       key += loop.key.as_string();
       key += '\0';
