@@ -44,7 +44,7 @@ class Apply {
         Report& report)
       : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
 
-  int run(Request request) {
+  int run(const Request& request) {
     git::TimeLimits limits;
     limits.total = std::chrono::seconds(options_.timeout);
     limits.idle = std::chrono::seconds(options_.idle_timeout);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "base/new_directory.hpp"
 #include "base/output_tree.hpp"
@@ -105,7 +106,7 @@ struct Targets {
 std::optional<base::OutputTree> open_target(const std::string& directory,
                                             base::OutputOptions options, diag::Sink& sink) {
   if (directory.empty()) return std::nullopt;
-  auto opened = base::OutputTree::open(directory, options);
+  auto opened = base::OutputTree::open(directory, std::move(options));
   if (const auto* error = std::get_if<base::FileError>(&opened)) {
     unwritable(*error, sink);
     return std::nullopt;
