@@ -88,10 +88,13 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+ISSUED = 1761955200  # 2025-11-01, before the day from which the tests look
+
+
 def token(header=None, **claims):
     everything = {
         "jti": MARK, "iss": "NLS Service Instance", "aud": "NLS Licensed Client",
-        "iat": 1767225600, "nbf": 1767225600, "exp": 4102444800,
+        "iat": ISSUED, "nbf": ISSUED, "exp": 4102444800,
         "service_instance_configuration": {
             "svc_port_set_list": [{"d_name": "DLS", "svc_port_map": [{"service": "auth", "port": 443}]}],
             "node_url_list": [{"url": "dls.example.com"}]},
@@ -108,7 +111,7 @@ BROKEN = {
     "lines": TOKEN[:100] + "\n" + TOKEN[100:],
     "claims": TOKEN.replace(".", ".A", 1),
     "unsigned": token({"alg": "none"}),
-    "expired": token(exp=1767225601),
+    "expired": token(exp=ISSUED + 1),
     "soon": token(nbf=4102444000),
     "times": token(exp=MARK),
     "no service": token(service_instance_configuration=MARK),
