@@ -42,10 +42,19 @@ Checker::Checker(const Environment& environment, Program& program, std::vector<P
       program_(program),
       problems_(problems),
       lenient_(lenient),
-      used_(environment.variables.size(), false) {
-  for (const Variable& variable : environment.variables) {
-    dotted_ = dotted_ || variable.name().find('.') != std::string::npos;
+      variables_(environment.variables.all()),
+      used_(variables_.size(), false) {
+  dotted_ = std::any_of(variables_.begin(), variables_.end(), [](const Variable* variable) {
+    return variable->name.find('.') != std::string::npos;
+  });
+}
+
+std::vector<std::string> Checker::reads() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    if (used_[i]) names.push_back(variables_[i]->name);
   }
+  return names;
 }
 
 Code Checker::make(Op op, const Expr& expr) const {

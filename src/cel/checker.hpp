@@ -26,8 +26,8 @@ class Checker {
           bool lenient);
 
   Checked check(const Expr& expr);
-  /// Flags of the variables that were read.
-  const std::vector<bool>& used() const { return used_; }
+  /// Names of the variables that were read, in order of declaration.
+  std::vector<std::string> reads() const;
   std::uint32_t local_count() const { return local_count_; }
 
  private:
@@ -112,6 +112,7 @@ class Checker {
   const bool lenient_;
   bool dotted_ = false;  // some variable has a dot in its name
   std::vector<Local> locals_;
+  std::vector<const Variable*> variables_;  // of the environment
   std::vector<bool> used_;
   std::uint32_t local_count_ = 0;
 };

@@ -46,12 +46,12 @@ std::vector<std::string> Checker::candidates(std::string_view name, bool absolut
 }
 
 std::optional<Checked> Checker::variable(const Expr& expr, std::string_view name) {
-  for (std::size_t i = 0; i < environment_.variables.size(); ++i) {
-    if (environment_.variables[i].name() != name) continue;
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    if (variables_[i]->name != name) continue;
     Code code = make(Op::variable, expr);
     code.slot = static_cast<std::uint32_t>(i);
     used_[i] = true;
-    return Checked{std::move(code), environment_.variables[i].type()};
+    return Checked{std::move(code), variables_[i]->type.get()};
   }
   return std::nullopt;
 }
@@ -72,19 +72,17 @@ std::optional<Checked> Checker::global(const Expr& expr, std::string_view name, 
 bool Checker::is_variable(std::string_view name) const {
   return std::any_of(locals_.begin(), locals_.end(),
                      [&](const Local& local) { return local.name == name; }) ||
-         std::any_of(environment_.variables.begin(), environment_.variables.end(),
-                     [&](const Variable& variable) {
-                       return variable.name() == name ||
-                              (variable.name().size() > name.size() &&
-                               variable.name()[name.size()] == '.' &&
-                               std::string_view(variable.name()).substr(0, name.size()) == name);
-                     });
+         std::any_of(variables_.begin(), variables_.end(), [&](const Variable* variable) {
+           const std::string_view known = variable->name;
+           return known.starts_with(name) &&
+                  (known.size() == name.size() || known[name.size()] == '.');
+         });
 }
 
 std::string Checker::nearest_name(std::string_view name) const {
   std::vector<std::string> names;
   for (const Local& local : locals_) names.emplace_back(local.name);
-  for (const Variable& known : environment_.variables) names.push_back(known.name());
+  for (const Variable* known : variables_) names.push_back(known->name);
   const std::vector<std::string> near = base::nearest(name, names);
   return near.empty() ? std::string() : "did you mean `" + near.front() + "`?";
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/digest.hpp"
 #include "cel/ast.hpp"
 #include "cel/codes.hpp"
 #include "cel/opaque.hpp"
@@ -10,9 +9,6 @@
 namespace gpuctl::cel {
 
 namespace {
-
-// Short names stand for many things: what is stored is told apart by how they are defined.
-constexpr std::uint64_t kContainerNames = 1'000'000'000;
 
 constexpr std::string_view kKeywords[] = {"in", "true", "false", "null"};
 
@@ -32,9 +28,7 @@ void check_name(const yaml::Node& name, const Environment& environment, diag::Si
     sink.error(kDoesNotParse, name.origin(), "`" + text + "` cannot be the name of a variable")
         .expect("letters and digits, a letter first");
   }
-  const auto& known = environment.variables;
-  if (std::any_of(known.begin(), known.end(),
-                  [&](const Variable& one) { return one.name() == text; })) {
+  if (environment.variables.contains(text)) {
     sink.error(kDoesNotCheck, name.origin(), "`" + text + "` stands for something else here")
         .suggest("take another name");
   }
@@ -63,70 +57,25 @@ const Outcome& Deferred::evaluate(std::span<const Value> values, yaml::Arena& ar
   return outcome_;
 }
 
-namespace {
-
-// Checks each in an environment that ends before it. False after diagnostics.
-bool check_definitions(const yaml::Node& written, const Environment& environment,
-                       diag::Sources& sources, diag::Sink& sink) {
-  const std::size_t errors_before = sink.error_count();
-  auto before = std::make_shared<const Environment>(environment);
-  for (const yaml::Entry& entry : written.entries()) {
-    check_name(entry.key, *before, sink);
-    // In it, and in those before it, the name would stand for itself. Nobody compares with the type
-    // of types.
-    const std::string_view name = entry.key.as_string();
-    if (is_type_name(name) && name != "type") {
-      sink.error(kDoesNotCheck, entry.key.origin(),
-                 "`" + std::string(name) + "` stands for something else here")
-          .suggest("take another name");
-    }
-    const Expression expression = compile_bare(entry.value, *before, sources, sink);
-    auto behind = std::make_shared<Environment>(*before);
-    // A faulty one has any type: only its own fault is reported.
-    behind->variables.push_back({std::string(entry.key.as_string()),
-                                 expression ? type_of(*expression.program) : Type::dyn()});
-    before = std::move(behind);
-  }
-  return sink.error_count() == errors_before;
-}
-
-}  // namespace
-
 Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Environment>& environment,
                          bool thorough, diag::Sources& sources, diag::Sink& sink) {
-  if (written.size() == 0) return;
-  bool good = true;
-  if (thorough) {
-    Environment unstored = *environment;
-    unstored.store = nullptr;  // what is kept is compiled where it is found again, below
-    good = check_definitions(written, unstored, sources, sink);
-  }
-  // One environment for all: none reads what comes after it, which was checked.
-  const auto reader = std::make_shared<Environment>(*environment);
-  reader->variables.reserve(environment->variables.size() + written.size());
-  std::vector<std::shared_ptr<LazyExpression>> made;
-  made.reserve(written.size());
-  std::uint64_t digest = base::quick_digest(environment->container);
+  expressions_.reserve(written.size());
   for (const yaml::Entry& entry : written.entries()) {
-    const auto expression = std::make_shared<LazyExpression>(entry.value, reader, sources);
-    // Not owned: the expression owns the environment.
-    LazyType type = !good
-                        ? LazyType(Type::dyn())
-                        : LazyType([weak = std::weak_ptr<const LazyExpression>(expression)] {
-                            const auto known = weak.lock();
-                            return known == nullptr ? Type::dyn() : type_of(*known->get().program);
-                          });
-    reader->variables.push_back({std::string(entry.key.as_string()), std::move(type)});
-    digest = base::quick_digest(entry.key.as_string()) ^ (digest * 31);
-    digest = base::quick_digest(entry.value.as_string()) ^ (digest * 31);
-    made.push_back(expression);
+    if (thorough) check_name(entry.key, *environment, sink);
+    const auto expression = std::make_shared<LazyExpression>(entry.value, environment, sources);
+    LazyType type([expression] { return type_of(*expression->get().program); });
+    if (thorough) {
+      const std::size_t errors_before = sink.error_count();
+      expression->check(sink);
+      // A faulty one has any type: only its own fault is reported.
+      if (sink.error_count() != errors_before) type = LazyType(Type::dyn());
+    }
+    auto behind = std::make_shared<Environment>(*environment);
+    behind->variables.push_back({std::string(entry.key.as_string()), std::move(type)},
+                                entry.value.as_string());
+    environment = std::move(behind);
+    expressions_.push_back(expression);
   }
-  reader->container = "var" + std::to_string(digest % kContainerNames);
-  environment = reader;
-  for (const auto& expression : made) {
-    if (thorough && good) expression->check(sink);
-  }
-  expressions_.assign(made.begin(), made.end());
 }
 
 void Definitions::forget(std::span<const Value> values) const {

@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "base/once.hpp"
 #include "cel/checker.hpp"
 #include "cel/code.hpp"
 #include "cel/evaluator.hpp"
@@ -28,34 +27,11 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
   program->code = std::move(checked.code);
   program->type = std::move(checked.type);
   program->local_count = checker.local_count();
-  for (std::size_t i = 0; i < environment.variables.size(); ++i) {
-    if (checker.used()[i]) program->reads.push_back(environment.variables[i].name());
-  }
+  program->reads = checker.reads();
   return program;
 }
 
 }  // namespace
-
-struct LazyType::State {
-  base::Once once;
-  std::function<Type()> make;
-  Type type;
-};
-
-LazyType::LazyType(Type type) : state_(std::make_shared<State>()) {
-  state_->type = std::move(type);
-}
-
-LazyType::LazyType(std::function<Type()> make) : state_(std::make_shared<State>()) {
-  state_->make = std::move(make);
-}
-
-const Type& LazyType::get() const {
-  state_->once.call([this] {
-    if (state_->make) state_->type = state_->make();
-  });
-  return state_->type;
-}
 
 const Program& Program::full() const {
   if (environment == nullptr) return *this;

@@ -12,6 +12,7 @@
 
 #include "cel/type.hpp"
 #include "cel/value.hpp"
+#include "cel/variables.hpp"
 #include "yaml/node.hpp"
 
 namespace gpuctl::cel {
@@ -105,42 +106,13 @@ class Functions {
   std::shared_ptr<Table> table_;
 };
 
-/// A type that is worked out when it is first asked for, because programs that the build has
-/// compiled need none. Thread-safe; copies share the result.
-class LazyType {
- public:
-  LazyType(Type type);  // NOLINT: a type is one
-  explicit LazyType(std::function<Type()> make);
-  const Type& get() const;
-
- private:
-  struct State;
-  std::shared_ptr<State> state_;
-};
-
-/// A name that expressions may use, and its type. Environments have many in common: copies share.
-class Variable {
- public:
-  Variable(std::string name, LazyType type)
-      : content_(std::make_shared<const Content>(Content{std::move(name), std::move(type)})) {}
-  const std::string& name() const { return content_->name; }
-  const Type& type() const { return content_->type.get(); }
-
- private:
-  struct Content {
-    std::string name;
-    LazyType type;
-  };
-  std::shared_ptr<const Content> content_;
-};
-
 class Store;
 
 /// The names an expression may use. Variables are numbered in order of declaration; evaluation
 /// takes their values in that order. One that is shared must not change once something was compiled
 /// in it.
 struct Environment : std::enable_shared_from_this<Environment> {
-  std::vector<Variable> variables;
+  Variables variables;
   std::shared_ptr<const Functions> functions = Functions::standard();
   /// Names are looked up in this namespace first, then in those around it: with "a.b" the name `x`
   /// is `a.b.x`, `a.x` or `x`.

@@ -190,25 +190,9 @@ void put(std::string& out, T value) {
   out.append(bytes, sizeof value);
 }
 
-std::string names_in(const Environment& environment) {
-  std::string names;
-  for (const Variable& variable : environment.variables) {
-    names += variable.name();
-    names += ',';
-  }
-  return names + environment.container;
-}
-
-// Whether names_in() would give `names`.
-bool has_names(const Environment& environment, std::string_view names) {
-  for (const Variable& variable : environment.variables) {
-    const std::size_t size = variable.name().size();
-    if (names.size() <= size || names[size] != ',' || !names.starts_with(variable.name())) {
-      return false;
-    }
-    names.remove_prefix(size + 1);
-  }
-  return names == environment.container;
+// Short names stand for many things: a text means the same in environments of the same number.
+std::uint64_t number_of(const Environment& environment) {
+  return environment.variables.digest() ^ base::quick_digest(environment.container);
 }
 
 }  // namespace
@@ -217,7 +201,7 @@ void Store::record(const Environment& environment, const Program& program) {
   if (opened_) return;
   std::optional<std::string> bytes = ProgramWriter(program).write();
   const auto [found, added] =
-      recorded_.try_emplace(Key(program.text, names_in(environment)), bytes);
+      recorded_.try_emplace(Key(program.text, number_of(environment)), bytes);
   if (!added && found->second != bytes) found->second.reset();
 }
 
@@ -228,9 +212,9 @@ std::string Store::packed() const {
     if (!bytes) continue;
     std::string record;
     yaml::pack_text(record, key.first);
-    yaml::pack_text(record, key.second);
     record += *bytes;
-    index.emplace_back(base::quick_digest(key.first), static_cast<std::uint32_t>(records.size()));
+    index.emplace_back(base::quick_digest(key.first) ^ key.second,
+                       static_cast<std::uint32_t>(records.size()));
     yaml::pack_text(records, record);
   }
   std::sort(index.begin(), index.end());
@@ -255,7 +239,7 @@ std::shared_ptr<Store> Store::open(std::string_view bytes) {
 std::shared_ptr<const Program> Store::find(std::string_view text,
                                            const Environment& environment) const {
   if (!opened_) return nullptr;
-  const std::uint64_t digest = base::quick_digest(text);
+  const std::uint64_t digest = base::quick_digest(text) ^ number_of(environment);
   const auto digest_in = [&](std::size_t row) {
     return number_at<std::uint64_t>(index_, row * kIndexRow);
   };
@@ -274,7 +258,7 @@ std::shared_ptr<const Program> Store::find(std::string_view text,
     const std::size_t at =
         number_at<std::uint32_t>(index_, row * kIndexRow + sizeof(std::uint64_t));
     yaml::Unpacker record(yaml::Unpacker(records_.substr(at)).text());
-    if (record.text() != text || !has_names(environment, record.text())) continue;
+    if (record.text() != text) continue;
     auto program = std::make_shared<Program>();
     program->text = text;
     program->functions = environment.functions;

@@ -12,9 +12,9 @@
 
 namespace gpuctl::cel {
 
-/// Compiled programs by text and names of the environment's variables. All environments of a store
-/// must be made alike: variables of the same names, made by the same expressions, have the same
-/// types. The build records while it compiles; a run finds. Finding is thread-safe.
+/// Compiled programs by text and by names and definitions of the environment's variables. All
+/// environments of a store must be made alike: where these are the same, so are the types. The
+/// build records while it compiles; a run finds. Finding is thread-safe.
 class Store {
  public:
   /// Empty, to record into.
@@ -31,10 +31,10 @@ class Store {
   std::string packed() const;
 
  private:
-  /// Text, and the names of the environment's variables.
-  using Key = std::pair<std::string, std::string>;
+  /// Text, and a number for the environment.
+  using Key = std::pair<std::string, std::uint64_t>;
   std::map<Key, std::optional<std::string>> recorded_;  // nothing: not to be kept
-  std::string_view index_;  // of an opened store: digests of texts, ascending, and their records
+  std::string_view index_;  // of an opened store: digests of keys, ascending, and their records
   std::string_view records_;
   bool opened_ = false;
 };

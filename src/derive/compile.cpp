@@ -107,9 +107,9 @@ class DerivationCompiler {
   }
 
   cel::LazyType lazy_type_at(std::span<const Step> path) const {
-    return cel::LazyType([cluster = base_->variables[kCluster],
+    return cel::LazyType([cluster = base_->variables.at(kCluster).type,
                           steps = std::vector<Step>(path.begin(), path.end())] {
-      return type_at(cluster.type(), steps);
+      return type_at(cluster.get(), steps);
     });
   }
 

@@ -41,15 +41,16 @@ class DerivationRun {
     values_[kCluster] = cel::Value(result_.cluster);
     variables_.forget(std::span(values_).subspan(kBaseVariables));
     if (row.choose) chosen_ = choose();
-    row.variables.bind(values_);
     const Placing placing{
-        [this, &row](const yaml::Node& item, std::size_t index) {
+        [this](const yaml::Node& item, std::size_t index) {
           values_.resize(shared_count_);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
-          row.variables.bind(values_);
         },
-        [&](const std::string& filed) { return value(row, filed); }};
+        [&](const std::string& filed) {
+          row.variables.bind(values_);
+          return value(row, filed);
+        }};
     result_.cluster = set_at(result_.cluster, row.path, placing, arena_);
     if (provenance_ != nullptr) {
       result_.cluster = provenance_->mark("cluster", result_.cluster, arena_);

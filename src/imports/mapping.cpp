@@ -183,15 +183,16 @@ class Mapping::Run {
     values_[kFound] = cel::Value(found_);
     row.shared->bind(values_);
     const std::size_t outside = values_.size();
-    row.variables.bind(values_);
     const derive::Placing placing{
         [&](const yaml::Node& item, std::size_t index) {
           values_.resize(outside);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
-          row.variables.bind(values_);
         },
-        [&](const std::string& filed) { return value(row, filed); }};
+        [&](const std::string& filed) {
+          row.variables.bind(values_);
+          return value(row, filed);
+        }};
     found_ = derive::set_at(found_, row.path, placing, arena_);
   }
 

@@ -148,7 +148,8 @@ class BodyCompiler {
             return cel::type_of(*program).element();
           });
         }
-        inner->variables.push_back({std::string(loop.key.as_string()), std::move(element)});
+        inner->variables.push_back({std::string(loop.key.as_string()), std::move(element)},
+                                   loop.value.as_string());
         out.loops.push_back({std::string(loop.key.as_string()), std::move(*compiled)});
       }
     }

@@ -12,7 +12,7 @@ namespace gpuctl::render {
 
 namespace {
 
-const std::vector<std::string> kDirectives = {"$if", "$else", "$forEach", "$let", "$end"};
+constexpr std::string_view kDirectives[] = {"$if", "$else", "$forEach", "$let", "$end"};
 constexpr std::string_view kBlank = " \t";
 constexpr std::size_t kDeepest = kMostDocumentDepth;
 
@@ -29,7 +29,7 @@ struct Directive {
   bool colon = false;
 
   bool is_known() const {
-    return std::find(kDirectives.begin(), kDirectives.end(), word) != kDirectives.end();
+    return std::find(std::begin(kDirectives), std::end(kDirectives), word) != std::end(kDirectives);
   }
 };
 
@@ -72,9 +72,10 @@ class LinesCompiler {
 
   std::optional<Lines> compile() {
     Lines out;
-    out.ends_line = text_.ends_with('\n');
     const std::size_t errors_before = sink_.error_count();
     block(out.parts, nullptr);
+    out.ends_open = !text_.ends_with('\n') && !out.parts.empty() &&
+                    out.parts.back().kind != Lines::Part::Kind::text;
     if (sink_.error_count() != errors_before) return std::nullopt;
     return out;
   }
@@ -110,7 +111,7 @@ class LinesCompiler {
             .suggest("write `$end` on a line behind the last one it is about");
       }
     }
-    forget(variables);
+    environment_.variables.shrink(variables);
     --depth_;
     return closing;
   }
@@ -130,7 +131,7 @@ class LinesCompiler {
                                      std::vector<Lines::Part>& out) {
     if (!found.is_known()) {
       error(found, "unknown directive `" + std::string(found.word) + "`")
-          .did_you_mean(found.word, kDirectives)
+          .did_you_mean(found.word, {std::begin(kDirectives), std::end(kDirectives)})
           .suggest("a line of the text that begins so is written `${'$'}...`");
       return std::nullopt;
     }
@@ -189,7 +190,7 @@ class LinesCompiler {
     if (!good && found.colon && found.rest != found.end) {
       error(found, "`" + std::string(found.word) + "` is malformed").expect(form(found.word));
     }
-    if (good && is_taken(name)) {
+    if (good && environment_.variables.contains(name)) {
       error(found, "`" + std::string(name) + "` is the name of something else here")
           .suggest("choose another name: a text means one thing by each");
     }
@@ -208,11 +209,12 @@ class LinesCompiler {
       });
     }
     const std::size_t outside = environment_.variables.size();
-    if (cel::is_variable_name(name))
-      environment_.variables.push_back({std::string(name), std::move(type)});
+    if (cel::is_variable_name(name)) {
+      environment_.variables.push_back({std::string(name), std::move(type)}, rest);
+    }
     if (loops) {
       block(part.inside, &found);
-      forget(outside);
+      environment_.variables.shrink(outside);
     }
     out.push_back(std::move(part));
   }
@@ -233,17 +235,6 @@ class LinesCompiler {
             std::string(what) + " must be a " + (wanted == cel::TypeKind::list ? "list" : "bool"))
         .got(type.text());
     return out;
-  }
-
-  // Leaves the first `count` variables.
-  void forget(std::size_t count) {
-    std::vector<cel::Variable>& variables = environment_.variables;
-    variables.erase(variables.begin() + static_cast<std::ptrdiff_t>(count), variables.end());
-  }
-
-  bool is_taken(std::string_view name) const {
-    return std::any_of(environment_.variables.begin(), environment_.variables.end(),
-                       [&](const cel::Variable& known) { return known.name() == name; });
   }
 
   static std::string form(std::string_view word) {

@@ -11,10 +11,7 @@ std::optional<std::string> LineWriter::write(const Lines& lines, std::vector<cel
   const bool good = block(lines.parts, values);
   values.resize(count);
   if (!good) return std::nullopt;
-  // A text that does not end with a line break does not get one from a directive at its end.
-  const bool directive_last =
-      !lines.parts.empty() && lines.parts.back().kind != Lines::Part::Kind::text;
-  if (!lines.ends_line && directive_last && out_.ends_with('\n')) out_.pop_back();
+  if (lines.ends_open && out_.ends_with('\n')) out_.pop_back();
   return std::move(out_);
 }
 
@@ -67,7 +64,7 @@ bool LineWriter::condition(const Lines::Part& part, std::vector<cel::Value>& val
   const std::optional<cel::Value> holds = value(part.expression, values);
   if (!holds) return false;
   if (!holds->is_node() || !holds->node().is_boolean()) {
-    return fail(part.expression, "a condition must be a bool");
+    return fail(part.expression, "a condition must be a bool", *holds);
   }
   if (provenance_ != nullptr) reads_.push_back(holds->node().origin());
   return block(holds->node().as_boolean() ? part.inside : part.otherwise, values);
@@ -77,7 +74,7 @@ bool LineWriter::loop(const Lines::Part& part, std::vector<cel::Value>& values) 
   const std::optional<cel::Value> list = value(part.expression, values);
   if (!list) return false;
   if (!list->is_node() || !list->node().is_list()) {
-    return fail(part.expression, "what is looped over must be a list");
+    return fail(part.expression, "what is looped over must be a list", *list);
   }
   if (provenance_ != nullptr) reads_.push_back(list->node().origin());
   for (const yaml::Node& item : list->node().items()) {
@@ -118,21 +115,21 @@ bool LineWriter::charge(const cel::Expression& expression) {
   const std::uint64_t steps = 1 + (out_.size() - charged_) / 8;
   charged_ = out_.size();
   if (steps > steps_left_) {
-    return fail(expression,
-                "the text needs more than " + std::to_string(cel::kMostSteps) + " steps",
-                cel::EvalError::Kind::budget);
+    fail(expression, "the text needs more than " + std::to_string(cel::kMostSteps) + " steps", {});
+    fault_->error.kind = cel::EvalError::Kind::budget;
+    return false;
   }
   steps_left_ -= steps;
   return true;
 }
 
 bool LineWriter::fail(const cel::Expression& expression, std::string message,
-                      cel::EvalError::Kind kind) {
+                      const cel::Value& given) {
   cel::EvalError error;
-  error.kind = kind;
   error.end = static_cast<std::uint32_t>(cel::source(*expression.program).size());
   error.message = std::move(message);
   fault_ = Fault{std::move(error), expression};
+  if (provenance_ != nullptr && given.is_node()) fault_->evaluation = given.node().origin();
   return false;
 }
 

@@ -33,7 +33,8 @@ struct Lines {
     std::vector<Part> otherwise;  // condition: those behind `$else`
   };
   std::vector<Part> parts;
-  bool ends_line = false;  // the text as written ends with a line break
+  /// The last line is a directive without a line break: nor is there one behind the line above.
+  bool ends_open = false;
 };
 
 /// True when a text has several lines and one of them is a directive, well formed or not.
@@ -72,8 +73,8 @@ class LineWriter {
                                   std::span<const cel::Value> values);
   // Counts what was written since the last call, and one step.
   bool charge(const cel::Expression& expression);
-  bool fail(const cel::Expression& expression, std::string message,
-            cel::EvalError::Kind kind = cel::EvalError::Kind::general);
+  /// `given` is what the expression gave.
+  bool fail(const cel::Expression& expression, std::string message, const cel::Value& given);
 
   yaml::Arena& arena_;
   diag::Sources& sources_;

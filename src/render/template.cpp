@@ -54,7 +54,8 @@ void add_loops(const yaml::Node& written, cel::Environment& environment, diag::S
     for (const yaml::Entry& loop : item.entries()) {
       std::optional<cel::Text> list = cel::compile_text(loop.value, environment, sources, sink);
       if (!list) continue;
-      environment.variables.push_back({std::string(loop.key.as_string()), element_of(*list)});
+      environment.variables.push_back({std::string(loop.key.as_string()), element_of(*list)},
+                                      loop.value.as_string());
       out.loops.push_back({std::string(loop.key.as_string()), std::move(*list)});
     }
   }
@@ -65,7 +66,8 @@ void add_locals(const yaml::Node& written, cel::Environment& environment, diag::
   for (const yaml::Entry& local : written.entries()) {
     std::optional<cel::Text> value = cel::compile_text(local.value, environment, sources, sink);
     if (!value) continue;
-    environment.variables.push_back({std::string(local.key.as_string()), type_of(*value)});
+    environment.variables.push_back({std::string(local.key.as_string()), type_of(*value)},
+                                    local.value.as_string());
     out.locals.push_back({std::string(local.key.as_string()), std::move(*value)});
   }
 }

@@ -5,7 +5,6 @@
 #include <map>
 #include <mutex>
 
-#include "base/digest.hpp"
 #include "base/text.hpp"
 #include "rule/codes.hpp"
 #include "yaml/emit.hpp"
@@ -15,9 +14,7 @@ namespace gpuctl::rule {
 
 namespace {
 
-// Names that loops get are short. Two loops that share one lose the time for what they share.
 constexpr std::size_t kUsualLoops = 256;  // bytes of their text
-constexpr std::uint64_t kLoopNames = 1'000'000'000;
 
 diag::Severity parse_severity(std::string_view text) {
   if (text == "error") return diag::Severity::error;
@@ -150,7 +147,6 @@ class RuleCompiler {
     if (!added) return out;
     std::vector<Rule::Loop> loops;
     out.environment = environment;
-    std::uint64_t digest = base::quick_digest(environment->container);
     for (const yaml::Entry& loop : for_each.entries()) {
       Rule::Loop compiled{std::string(loop.key.as_string()), list_of(loop.value, out.environment)};
       if (thorough_) cel::check_name(loop.key, *out.environment, *sink_);
@@ -160,10 +156,7 @@ class RuleCompiler {
         element = cel::LazyType(
             [list = compiled.list] { return cel::type_of(*list->get().program).element(); });
       }
-      inner->variables.push_back({compiled.variable, std::move(element)});
-      // Short names stand for many things: what is stored is told apart by the loops.
-      digest = base::quick_digest(loop.value.as_string()) ^ (digest * 31);
-      inner->container = "loop" + std::to_string(digest % kLoopNames);
+      inner->variables.push_back({compiled.variable, std::move(element)}, loop.value.as_string());
       out.environment = std::move(inner);
       loops.push_back(std::move(compiled));
     }

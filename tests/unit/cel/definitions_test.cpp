@@ -139,10 +139,11 @@ TEST_F(DefinitionsTest, TellWhatTheyRead) {
   }
 }
 
-TEST_F(DefinitionsTest, DoNotHideTypes) {
-  define("{string: type(spec.size) == string}");
-  EXPECT_NE(report().find("GPU0302]: `string` stands for something else here"), std::string::npos)
-      << report();
+TEST_F(DefinitionsTest, SeeOnlyWhatStandsAboveThem) {
+  define("{string: 'type(\"\") == string', again: 'string ? 1 : 2'}");
+  EXPECT_EQ(show("again"), "1") << report();
+  define("{early: late, late: '1'}");
+  EXPECT_NE(report().find("GPU0302]: undeclared name `late`"), std::string::npos) << report();
 }
 
 TEST_F(DefinitionsTest, RefuseFaultyNames) {

@@ -147,6 +147,32 @@ TEST(Store, TellsContainersAndManyTextsApart) {
   EXPECT_EQ(describe(evaluate(*compile("x + x", second, problems), text, arena)), "\"77\"");
 }
 
+TEST(Store, TellsVariablesApartByTheirDefinitions) {
+  const auto recorder = std::make_shared<Store>();
+  std::vector<Problem> problems;
+  Environment number;
+  number.store = recorder;
+  number.variables.push_back({"x", Type::simple(TypeKind::integer)}, "1 + 1");
+  Environment text;
+  text.store = recorder;
+  text.variables.push_back({"x", Type::simple(TypeKind::string)}, "'1' + '1'");
+  compile("x + x", number, problems);
+  compile("x + x", text, problems);
+  const std::string bytes = recorder->packed();
+  number.store = text.store = Store::open(bytes);
+  yaml::Arena arena;
+  const auto sum = compile("x + x", number, problems);
+  const auto joined = compile("x + x", text, problems);
+  ASSERT_TRUE(is_stored(*sum) && is_stored(*joined));
+  const std::vector<Value> two = {Value(yaml::Node::integer(2))};
+  const std::vector<Value> eleven = {Value(yaml::Node::view("11"))};
+  EXPECT_EQ(describe(evaluate(*sum, two, arena)), "4");
+  EXPECT_EQ(describe(evaluate(*joined, eleven, arena)), "\"1111\"");
+  text.variables.shrink(0);
+  text.variables.push_back({"x", Type::simple(TypeKind::string)}, "'2'");
+  EXPECT_FALSE(is_stored(*compile("x + x", text, problems)));
+}
+
 TEST(Store, AnAttemptSaysWhatKindOfFaultThereIs) {
   const auto recorder = std::make_shared<Store>();
   std::vector<Problem> problems;

@@ -91,6 +91,7 @@ TEST(Lines, EndAsTheTextIsWritten) {
   EXPECT_EQ(make("one\n$if: true\ntwo\n$end"), "one\ntwo");
   EXPECT_EQ(make("one\n$if: false\ntwo\n$end"), "one");
   EXPECT_EQ(make("$if: false\none\n$end\n${who}"), "world");
+  EXPECT_EQ(make("$let: broken = who + \"\\n\"\nto ${broken}"), "to world\n");
 }
 
 TEST(Lines, OfOtherTextsMeanWhatTheyMeant) {
@@ -225,6 +226,27 @@ TEST(Lines, TellWhereTheyComeFrom) {
   ASSERT_NE(bound, nullptr);
   EXPECT_EQ(sources.text(bound->scalar.origin()), "who + who");
   EXPECT_EQ(bound->reads, std::vector<diag::Origin>{who});
+}
+
+TEST(Lines, TellWhatAFaultHasRead) {
+  for (const char* directive : {"$if: any", "$forEach: x in any"}) {
+    Lab lab;
+    yaml::Arena& arena = lab.library->arena();
+    const auto compiled =
+        compile_body(lab.parse("t: |\n  " + std::string(directive) + "\n  $end\n"), environment(),
+                     lab.library->sources(), lab.sink);
+    ASSERT_NE(compiled, nullptr) << lab.report();
+    cel::Provenance provenance;
+    std::vector<cel::Value> given = values(lab);
+    given[3] = provenance.mark("any", given[3].node(), arena);
+    const ResolveSecret none;
+    Instance instance(arena, none, lab.library->sources(), lab.sink, &provenance);
+    EXPECT_FALSE(instance.make(*compiled, given).has_value());
+    ASSERT_TRUE(instance.fault());
+    const auto* evaluation = provenance.evaluation(instance.fault()->evaluation);
+    ASSERT_NE(evaluation, nullptr) << directive;
+    EXPECT_EQ(evaluation->reads, std::vector<diag::Origin>{given[3].node().origin()});
+  }
 }
 
 }  // namespace

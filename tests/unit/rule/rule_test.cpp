@@ -112,6 +112,30 @@ TEST(Rule, ReadsVariables) {
   }
 }
 
+TEST(Rule, KeepsApartLoopsOfFilesThatReadTheSame) {
+  // `all` is a list of texts in one file and of maps in the other.
+  const auto file = [](const std::string& code, const std::string& all, const std::string& name) {
+    return wrap("Rules", "  variables: {all: '" + all + "'}\n  rules:\n    - code: " + code + "\n" +
+                             "      severity: error\n      forEach: {one: all}\n" +
+                             "      check: 'false'\n      at: metadata.name\n" +
+                             "      message: saw ${" + name + "}\n");
+  };
+  Files files = lab();
+  files["providers/lab/rules/first.yaml"] =
+      file("GPU2001", "spec.pools.map(pool, pool.name)", "one");
+  files["providers/lab/rules/second.yaml"] = file("GPU2002", "spec.pools", "one.name");
+  Lab lab(files);
+  for (const bool thorough : {true, false}) {
+    const auto compiled =
+        rule::compile(*lab.platform, scope_of(lab), thorough, lab.library->sources(), lab.sink);
+    const auto blueprint = lab.blueprint("  pools:\n  - {name: x, type: small}\n");
+    ASSERT_TRUE(compiled != nullptr && blueprint) << lab.report();
+    check(*compiled, *blueprint, derive::Derived(), yaml::Node(), "2025-12-01",
+          lab.library->sources(), lab.library->arena(), lab.sink);
+  }
+  EXPECT_EQ(lab.codes(), "GPU2001 GPU2002 GPU2001 GPU2002") << lab.report();
+}
+
 TEST(Rule, RefusesAVariableThatHidesAnother) {
   for (const char* names : {"forEach: {spec: cluster.pools}", "variables: {today: '1'}",
                             "forEach: {pool: cluster.pools}\n      variables: {pool: '1'}"}) {
