@@ -10,6 +10,7 @@
 #include "catalog/references.hpp"
 #include "catalog/shared.hpp"
 #include "catalog/wrapper.hpp"
+#include "yaml/packed.hpp"
 
 namespace gpuctl::catalog {
 
@@ -58,7 +59,10 @@ struct RowsByKey : yaml::Deferred {
     const auto& by_key = static_cast<const RowsByKey&>(self);
     std::vector<yaml::Entry> entries;
     entries.reserve(by_key.rows.size());
-    for (const yaml::Node& row : by_key.rows.items()) entries.push_back({row.get(by_key.key), row});
+    for (const yaml::Node& row : by_key.rows.items()) {
+      const yaml::Node first = yaml::Unpacker::first_scalar(row, by_key.key);
+      entries.push_back({first.is_null() ? row.get(by_key.key) : first, row});
+    }
     return by_key.home.map(entries, diag::kNoOrigin);
   }
 

@@ -57,8 +57,8 @@ std::vector<std::string> Checker::reads() const {
   return names;
 }
 
-Code Checker::make(Op op, const Expr& expr) const {
-  Code code;
+Draft Checker::make(Op op, const Expr& expr) const {
+  Draft code;
   code.op = op;
   code.begin = expr.begin;
   code.end = expr.end;
@@ -69,7 +69,7 @@ Code Checker::make(Op op, const Expr& expr) const {
 }
 
 Checked Checker::constant(const Expr& expr, Value value, Type type) {
-  Code code = make(Op::constant, expr);
+  Draft code = make(Op::constant, expr);
   if (value.is_node()) code.cost = cost_of(value.node());
   code.constant = std::move(value);
   return {std::move(code), std::move(type)};
@@ -83,7 +83,7 @@ void Checker::object_to(std::uint32_t begin, std::uint32_t end, std::string mess
 
 Checked Checker::fault(const Expr& at, std::uint32_t begin, std::uint32_t end, std::string message,
                        std::string help) {
-  Code code = make(Op::fault, at);
+  Draft code = make(Op::fault, at);
   program_.texts.push_back(std::make_unique<const std::string>(message));
   code.text = *program_.texts.back();
   object_to(begin, end, std::move(message), std::move(help));
@@ -154,22 +154,22 @@ Checked Checker::conditional(const Expr& expr) {
         "the branches of `? :` have different types, " + yes.type.text() + " and " + no.type.text(),
         "make them one type, or wrap one in `dyn(...)` when both are meant");
   }
-  Code code = make(Op::conditional, expr);
+  Draft code = make(Op::conditional, expr);
   code.args.push_back(std::move(condition.code));
   code.args.push_back(std::move(yes.code));
   code.args.push_back(std::move(no.code));
   return {std::move(code), std::move(type)};
 }
 
-void Checker::fold_literal(Code& code) {
-  const bool constant = std::all_of(code.args.begin(), code.args.end(), [](const Code& arg) {
+void Checker::fold_literal(Draft& code) {
+  const bool constant = std::all_of(code.args.begin(), code.args.end(), [](const Draft& arg) {
     return arg.op == Op::constant && arg.constant.is_node() && !arg.optional_entry;
   });
   if (!constant) return;
   yaml::Node folded;
   if (code.op == Op::list) {
     std::vector<yaml::Node> items;
-    for (const Code& arg : code.args) items.push_back(arg.constant.node());
+    for (const Draft& arg : code.args) items.push_back(arg.constant.node());
     folded = program_.constants.list(items);
   } else {
     std::vector<yaml::Entry> entries;
@@ -199,7 +199,7 @@ Type Checker::entry_type(const Expr& entry, const Type& type) {
 }
 
 Checked Checker::list(const Expr& expr) {
-  Code code = make(Op::list, expr);
+  Draft code = make(Op::list, expr);
   Type element = Type::free();
   for (std::size_t i = 0; i < expr.children.size(); ++i) {
     const Expr& child = *expr.children[i];
@@ -213,7 +213,7 @@ Checked Checker::list(const Expr& expr) {
 }
 
 Checked Checker::map(const Expr& expr) {
-  Code code = make(Op::map, expr);
+  Draft code = make(Op::map, expr);
   Type key_type = Type::free();
   Type element = Type::free();
   for (std::size_t i = 0; i + 1 < expr.children.size(); i += 2) {

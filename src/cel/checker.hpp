@@ -14,7 +14,7 @@ namespace gpuctl::cel {
 
 /// What the checker knows about a part of the expression.
 struct Checked {
-  Code code;
+  Draft code;
   Type type;
 };
 
@@ -81,7 +81,7 @@ class Checker {
   // Macros (checker_macros.cpp)
   Checked macro(const Expr& expr);
   Checked optional_macro(const Expr& expr, Checked target);
-  Type macro_parts(const Expr& expr, Code& code);
+  Type macro_parts(const Expr& expr, Draft& code);
   Type macro_type(const Expr& expr, Macro kind, const Type& key, const Type& single,
                   const Type& body);
   Checked bind(const Expr& expr);
@@ -91,10 +91,10 @@ class Checker {
   Checked unknown_function(const Expr& expr, const std::string& name, bool method,
                            const Type* target);
   bool check_pattern(const Expr& expr, Checked& checked);
-  void fold_call(Code& code);
+  void fold_call(Draft& code);
 
   // Shared
-  Code make(Op op, const Expr& expr) const;
+  Draft make(Op op, const Expr& expr) const;
   Checked constant(const Expr& expr, Value value, Type type);
   /// Records a problem; in lenient mode nothing, because the operation itself fails when it runs.
   void object_to(std::uint32_t begin, std::uint32_t end, std::string message,
@@ -103,7 +103,7 @@ class Checker {
   Checked fault(const Expr& at, std::uint32_t begin, std::uint32_t end, std::string message,
                 std::string help = {});
   Checked fault(const Expr& at, std::string message, std::string help = {});
-  void fold_literal(Code& code);
+  void fold_literal(Draft& code);
 
   const Environment& environment_;
   const Functions::Table& table_;

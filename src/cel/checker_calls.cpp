@@ -187,7 +187,7 @@ Checked Checker::alternative(const Expr& expr, Checked checked, const Type& othe
 
 Checked Checker::resolve(const Expr& expr, const Functions::Table::Overloads& overloads,
                          std::vector<Checked> args) {
-  Code code = make(Op::call, expr);
+  Draft code = make(Op::call, expr);
   const bool open =
       std::any_of(args.begin(), args.end(), [](const Checked& arg) { return has_dyn(arg.type); });
   Type type;
@@ -224,7 +224,7 @@ Checked Checker::resolve(const Expr& expr, const Functions::Table::Overloads& ov
 }
 
 bool Checker::check_pattern(const Expr& expr, Checked& checked) {
-  Code& code = checked.code;
+  Draft& code = checked.code;
   if (code.args.size() < 2 || code.args[1].op != Op::constant) return true;
   const Value& constant = code.args[1].constant;
   if (!constant.is_node() || !constant.node().is_string()) return true;
@@ -243,11 +243,11 @@ bool Checker::check_pattern(const Expr& expr, Checked& checked) {
   return true;
 }
 
-void Checker::fold_call(Code& code) {
+void Checker::fold_call(Draft& code) {
   if (code.op != Op::call || code.candidates.size() != 1 || !code.candidates[0]->pure) return;
   std::vector<Value> values;
   for (std::size_t i = 0; i < code.args.size(); ++i) {
-    const Code& arg = code.args[i];
+    const Draft& arg = code.args[i];
     if (arg.op != Op::constant || !fits(parameter(*code.candidates[0], i), arg.constant, true)) {
       return;
     }

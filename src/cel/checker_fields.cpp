@@ -48,7 +48,7 @@ std::vector<std::string> Checker::candidates(std::string_view name, bool absolut
 std::optional<Checked> Checker::variable(const Expr& expr, std::string_view name) {
   for (std::size_t i = 0; i < variables_.size(); ++i) {
     if (variables_[i]->name != name) continue;
-    Code code = make(Op::variable, expr);
+    Draft code = make(Op::variable, expr);
     code.slot = static_cast<std::uint32_t>(i);
     used_[i] = true;
     return Checked{std::move(code), variables_[i]->type.get()};
@@ -91,7 +91,7 @@ Checked Checker::identifier(const Expr& expr) {
   if (!expr.absolute) {
     for (auto local = locals_.rbegin(); local != locals_.rend(); ++local) {
       if (local->name != expr.text) continue;
-      Code code = make(Op::local, expr);
+      Draft code = make(Op::local, expr);
       code.slot = local->slot;
       return {std::move(code), local->type};
     }
@@ -159,7 +159,7 @@ Type Checker::field_type(const Expr& expr, const Type& holder, std::string_view 
 }
 
 Checked Checker::field(const Expr& expr, Checked target, bool has) {
-  Code code = make(has ? Op::has : Op::select, expr);
+  Draft code = make(has ? Op::has : Op::select, expr);
   const Type holder = without_optional(target.type);
   code.text = expr.text;
   if (std::optional<std::string> escaped = escaped_field(holder, expr.text)) {
@@ -207,7 +207,7 @@ Checked Checker::index(const Expr& expr) {
   Checked key = check(*expr.children[1]);
   Type type = index_type(expr, without_optional(target.type), key.type);
   if (expr.optional || target.type.kind() == TypeKind::optional) type = Type::optional(type);
-  Code code = make(Op::index, expr);
+  Draft code = make(Op::index, expr);
   code.optional = expr.optional;
   target.code.transient = true;  // what is selected from a constant is copied
   key.code.transient = true;

@@ -26,7 +26,7 @@ Checked Checker::macro(const Expr& expr) {
   const Type key =
       is_list ? Type::simple(TypeKind::integer) : (is_map ? range.type.key() : Type::dyn());
   const Type element = range.type.element();
-  Code code = make(Op::macro, expr);
+  Draft code = make(Op::macro, expr);
   code.macro = kind;
   code.variables = static_cast<std::uint8_t>(expr.variables.size());
   code.filtered = expr.children.size() == 3;
@@ -46,7 +46,7 @@ Checked Checker::macro(const Expr& expr) {
 }
 
 /// Checks what follows the range, into `code`. The type of the last part.
-Type Checker::macro_parts(const Expr& expr, Code& code) {
+Type Checker::macro_parts(const Expr& expr, Draft& code) {
   Type body;
   for (std::size_t i = 1; i < expr.children.size(); ++i) {
     const Expr& written = *expr.children[i];
@@ -97,7 +97,7 @@ Checked Checker::optional_macro(const Expr& expr, Checked target) {
     object_to(expr.children[0]->begin, expr.children[0]->end,
               "`" + expr.text + "` wants an optional, not " + target.type.text());
   }
-  Code code = make(Op::macro, expr);
+  Draft code = make(Op::macro, expr);
   code.macro = flat ? Macro::opt_flat_map : Macro::opt_map;
   code.variables = 1;
   code.slot = static_cast<std::uint32_t>(locals_.size());
@@ -116,7 +116,7 @@ Checked Checker::optional_macro(const Expr& expr, Checked target) {
 
 Checked Checker::bind(const Expr& expr) {
   Checked value = check(*expr.children[0]);
-  Code code = make(Op::bind, expr);
+  Draft code = make(Op::bind, expr);
   code.slot = static_cast<std::uint32_t>(locals_.size());
   declare(expr.variables[0], std::move(value.type));
   Checked body = check(*expr.children[1]);

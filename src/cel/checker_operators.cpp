@@ -61,21 +61,21 @@ Checked Checker::unary(const Expr& expr) {
     if (!is(operand.type, TypeKind::boolean)) {
       object_to(expr.begin, expr.end, "operator `!` cannot take " + operand.type.text());
     }
-    Code code = make(Op::logical_not, expr);
+    Draft code = make(Op::logical_not, expr);
     code.args.push_back(std::move(operand.code));
     return {std::move(code), Type::simple(TypeKind::boolean)};
   }
   if (!is(operand.type, TypeKind::integer) && !is(operand.type, TypeKind::real)) {
     object_to(expr.begin, expr.end, "operator `-` cannot take " + operand.type.text());
   }
-  Code code = make(Op::negate, expr);
+  Draft code = make(Op::negate, expr);
   code.real = operand.type.kind() == TypeKind::real;
   code.args.push_back(std::move(operand.code));
   return {std::move(code), std::move(operand.type)};
 }
 
 Checked Checker::logic(const Expr& expr) {
-  Code code = make(expr.text == "||" ? Op::logical_or : Op::logical_and, expr);
+  Draft code = make(expr.text == "||" ? Op::logical_or : Op::logical_and, expr);
   for (const ExprPtr& child : expr.children) {
     Checked operand = check(*child);
     if (!is(operand.type, TypeKind::boolean)) {
@@ -125,7 +125,7 @@ Checked Checker::arithmetic(const Expr& expr, Checked left, Checked right) {
   if (type.is_dyn() && both(TypeKind::list) && !(left.type.is_dyn() && right.type.is_dyn())) {
     type = Type::list(Type::dyn());
   }
-  Code code = make(op, expr);
+  Draft code = make(op, expr);
   code.real = type.kind() == TypeKind::real;
   code.args.push_back(std::move(left.code));
   code.args.push_back(std::move(right.code));
@@ -133,7 +133,7 @@ Checked Checker::arithmetic(const Expr& expr, Checked left, Checked right) {
 }
 
 Checked Checker::concat(const Expr& expr, Checked left, Checked right) {
-  Code code = make(Op::concat, expr);
+  Draft code = make(Op::concat, expr);
   if (left.code.op == Op::concat) {
     code.args = std::move(left.code.args);
   } else {
@@ -177,7 +177,7 @@ Checked Checker::relation(const Expr& expr, Checked left, Checked right) {
                   right.type.text(),
               std::move(help));
   }
-  Code code = make(op, expr);
+  Draft code = make(op, expr);
   left.code.transient = true;
   right.code.transient = true;
   code.args.push_back(std::move(left.code));

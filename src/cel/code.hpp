@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,8 @@ enum class Op : std::uint8_t {
   fault,     // what compile_unchecked() let pass: fails with `text`
 };
 
-struct Code {
+/// What an operation says of itself.
+struct Operation {
   Op op = Op::fault;
   Macro macro = Macro::all;
   /// The operation's static type is double: an integer from a document counts as one.
@@ -74,20 +76,33 @@ struct Code {
   const Expr* expr = nullptr;  // nullptr in a stored program, whose faults nobody gets to see
   std::string_view text;       // field name, message
   Value constant;
+  std::shared_ptr<const Pattern> pattern;
+};
+
+/// An operation while it is checked.
+struct Draft : Operation {
   /// Also of a constant that no document can hold: of the call that makes it.
-  std::vector<Code> args;
+  std::vector<Draft> args;
   /// call: overloads that may fit; the values decide when there are several.
   std::vector<const Function*> candidates;
-  std::shared_ptr<const Pattern> pattern;
+};
+
+/// An operation of a program, in which all of them stand one after the other.
+struct Code : Operation {
+  std::span<const Code> args;
+  std::span<const Function* const> candidates;
 };
 
 inline constexpr std::size_t kConstantBytes = 256;
 
 class Program {
  public:
-  std::string text;
+  std::string_view text;
+  std::string own_text;  // empty when `text` is of a store
   ExprPtr expr;
-  Code code;
+  /// The first is the whole; those below one operation stand together.
+  std::vector<Code> codes;
+  std::vector<const Function*> candidates;  // of all of them
   Type type;
   std::vector<std::string> reads;  // variables, in order of declaration
   std::size_t variable_count = 0;
@@ -99,6 +114,13 @@ class Program {
   /// Of a program from a Store, which has neither `expr` nor `type`.
   std::shared_ptr<const Environment> environment;
 
+  const Code& code() const { return codes.front(); }
+  /// Makes room for that many, once. What comes after does not move them.
+  void reserve(std::size_t operations, std::size_t functions_called);
+  /// Puts `count` operations or functions at the end, for the spans of one above them.
+  std::span<Code> add_codes(std::size_t count);
+  std::span<const Function*> add_candidates(std::size_t count);
+
   /// The program with all parts: itself, or compiled from the text when it comes from a Store.
   const Program& full() const;
 
@@ -108,8 +130,8 @@ class Program {
 };
 
 /// For messages: the expression as written, and the name that it calls. Empty in a stored program.
-std::string written(const Code& code);
-std::string name_of(const Code& code);
+std::string written(const Operation& code);
+std::string name_of(const Operation& code);
 
 /// Steps that copying `node` takes.
 std::uint64_t cost_of(const yaml::Node& node);

@@ -91,7 +91,7 @@ bool Evaluator::bind(const Code& code, Value& out) {
 }
 
 bool Evaluator::charge_result(const Value& result) {
-  return charge_size(result, steps_left_) || charge(program_.code, steps_left_ + 1);
+  return charge_size(result, steps_left_) || charge(program_.code(), steps_left_ + 1);
 }
 
 bool Evaluator::run(const Code& code, Value& out) {

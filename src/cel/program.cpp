@@ -1,5 +1,7 @@
 #include "cel/program.hpp"
 
+#include <algorithm>
+#include <cassert>
 #include <stdexcept>
 
 #include "cel/checker.hpp"
@@ -11,10 +13,42 @@ namespace gpuctl::cel {
 
 namespace {
 
+struct Size {
+  std::size_t codes = 0;
+  std::size_t candidates = 0;
+};
+
+Size size_of(const Draft& draft) {
+  Size size{1, draft.candidates.size()};
+  for (const Draft& arg : draft.args) {
+    const Size below = size_of(arg);
+    size.codes += below.codes;
+    size.candidates += below.candidates;
+  }
+  return size;
+}
+
+void place(Draft& draft, Program& program, Code& code) {
+  static_cast<Operation&>(code) = std::move(static_cast<Operation&>(draft));
+  const auto candidates = program.add_candidates(draft.candidates.size());
+  std::copy(draft.candidates.begin(), draft.candidates.end(), candidates.begin());
+  code.candidates = candidates;
+  const auto args = program.add_codes(draft.args.size());
+  code.args = args;
+  for (std::size_t i = 0; i < args.size(); ++i) place(draft.args[i], program, args[i]);
+}
+
+void lay_out(Draft draft, Program& program) {
+  const Size size = size_of(draft);
+  program.reserve(size.codes, size.candidates);
+  place(draft, program, program.add_codes(1).front());
+}
+
 std::shared_ptr<const Program> build(std::string_view text, const Environment& environment,
                                      std::vector<Problem>& problems, bool lenient) {
   auto program = std::make_shared<Program>();
-  program->text = text;
+  program->own_text = text;
+  program->text = program->own_text;
   program->functions = environment.functions;
   program->variable_count = environment.variables.size();
   program->expr = parse(program->text, problems);
@@ -24,7 +58,7 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
   Checked checked = checker.check(*program->expr);
   problems.insert(problems.end(), found.begin(), found.end());
   if (!found.empty()) return nullptr;
-  program->code = std::move(checked.code);
+  lay_out(std::move(checked.code), *program);
   program->type = std::move(checked.type);
   program->local_count = checker.local_count();
   program->reads = checker.reads();
@@ -33,13 +67,32 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
 
 }  // namespace
 
+void Program::reserve(std::size_t operations, std::size_t functions_called) {
+  codes.reserve(operations);
+  candidates.reserve(functions_called);
+}
+
+std::span<Code> Program::add_codes(std::size_t count) {
+  assert(codes.size() + count <= codes.capacity());
+  const std::size_t before = codes.size();
+  codes.resize(before + count);
+  return std::span(codes).subspan(before);
+}
+
+std::span<const Function*> Program::add_candidates(std::size_t count) {
+  assert(candidates.size() + count <= candidates.capacity());
+  const std::size_t before = candidates.size();
+  candidates.resize(before + count);
+  return std::span(candidates).subspan(before);
+}
+
 const Program& Program::full() const {
   if (environment == nullptr) return *this;
   full_once_.call([this] {
     std::vector<Problem> problems;
     full_ = build(text, *environment, problems, false);
   });
-  if (full_ == nullptr) throw std::logic_error("a stored program does not compile: " + text);
+  if (full_ == nullptr) throw std::logic_error("a stored program does not compile: " + std::string(text));
   return *full_;
 }
 
@@ -67,11 +120,11 @@ bool is_stored(const Program& program) {
   return program.environment != nullptr;
 }
 
-std::string written(const Code& code) {
+std::string written(const Operation& code) {
   return code.expr == nullptr ? std::string() : print(*code.expr);
 }
 
-std::string name_of(const Code& code) {
+std::string name_of(const Operation& code) {
   return code.expr == nullptr ? std::string() : code.expr->text;
 }
 
@@ -97,7 +150,7 @@ Outcome run(const Program& program, std::span<const Value> values, yaml::Arena& 
             std::vector<yaml::Origin>* reads) {
   Evaluator evaluator(program, values, arena, reads);
   Outcome outcome;
-  if (!evaluator.run(program.code, outcome.value) ||
+  if (!evaluator.run(program.code(), outcome.value) ||
       (program.builds && !evaluator.charge_result(outcome.value))) {
     outcome.value = Value();
     outcome.error = std::move(evaluator.error());

@@ -39,7 +39,9 @@ class ProgramWriter {
     out_ += program_.builds ? '\1' : '\0';
     yaml::pack_number(out_, program_.variable_count);
     yaml::pack_number(out_, program_.local_count);
-    return code(program_.code) ? std::optional(std::move(out_)) : std::nullopt;
+    yaml::pack_number(out_, program_.codes.size());
+    yaml::pack_number(out_, program_.candidates.size());
+    return code(program_.code()) ? std::optional(std::move(out_)) : std::nullopt;
   }
 
  private:
@@ -109,7 +111,9 @@ class ProgramReader {
     program_.builds = bytes_.byte() != 0;
     program_.variable_count = bytes_.number();
     program_.local_count = static_cast<std::uint32_t>(bytes_.number());
-    code(program_.code);
+    const std::size_t codes = bytes_.number();
+    program_.reserve(codes, bytes_.number());
+    code(program_.add_codes(1).front());
   }
 
  private:
@@ -134,15 +138,21 @@ class ProgramReader {
     if ((flags & kPattern) != 0) {
       out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
-    if ((flags & kCandidates) != 0) out.candidates.resize(bytes_.number());
-    for (const Function*& function : out.candidates) {
+    if ((flags & kCandidates) != 0) candidates(out);
+    const std::span<Code> args = program_.add_codes(bytes_.number());
+    out.args = args;
+    for (Code& arg : args) code(arg);
+    if (called) out.constant = call(out);
+  }
+
+  void candidates(Code& out) {
+    const std::span<const Function*> candidates = program_.add_candidates(bytes_.number());
+    out.candidates = candidates;
+    for (const Function*& function : candidates) {
       const bool method = bytes_.byte() != 0;
       const auto* overloads = program_.functions->table().find(bytes_.text(), method);
       function = overloads->at(bytes_.number()).get();
     }
-    out.args.resize(bytes_.number());
-    for (Code& arg : out.args) code(arg);
-    if (called) out.constant = call(out);
   }
 
   // False when the constant is the result of a call.
@@ -201,7 +211,7 @@ void Store::record(const Environment& environment, const Program& program) {
   if (opened_) return;
   std::optional<std::string> bytes = ProgramWriter(program).write();
   const auto [found, added] =
-      recorded_.try_emplace(Key(program.text, number_of(environment)), bytes);
+      recorded_.try_emplace(Key(std::string(program.text), number_of(environment)), bytes);
   if (!added && found->second != bytes) found->second.reset();
 }
 
@@ -258,9 +268,10 @@ std::shared_ptr<const Program> Store::find(std::string_view text,
     const std::size_t at =
         number_at<std::uint32_t>(index_, row * kIndexRow + sizeof(std::uint64_t));
     yaml::Unpacker record(yaml::Unpacker(records_.substr(at)).text());
-    if (record.text() != text) continue;
+    const std::string_view stored = record.text();
+    if (stored != text) continue;
     auto program = std::make_shared<Program>();
-    program->text = text;
+    program->text = stored;
     program->functions = environment.functions;
     program->environment = environment.weak_from_this().lock();
     if (program->environment == nullptr) {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <functional>
 
+#include "base/digest.hpp"
+
 namespace gpuctl::yaml {
 
 namespace {
@@ -14,7 +16,7 @@ constexpr std::uint32_t kFree = ~std::uint32_t{0};
 std::size_t hash_key(const Node& key) {
   switch (key.kind()) {
     case Kind::string:
-      return std::hash<std::string_view>{}(key.as_string());
+      return base::quick_digest(key.as_string());
     case Kind::integer:
       return std::hash<double>{}(static_cast<double>(key.as_integer()));
     case Kind::real:
@@ -131,7 +133,7 @@ const Entry* Node::find_entry(std::string_view key) const {
     return nullptr;
   }
   for (std::uint32_t slot =
-           static_cast<std::uint32_t>(std::hash<std::string_view>{}(key)) & index_->mask;
+           static_cast<std::uint32_t>(base::quick_digest(key)) & index_->mask;
        ; slot = (slot + 1) & index_->mask) {
     const std::uint32_t at = index_->slots[slot];
     if (at == kFree) return nullptr;

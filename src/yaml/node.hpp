@@ -89,6 +89,8 @@ class Node {
 
   Origin origin() const { return origin_; }
   Node with_origin(Origin origin) const;
+  /// Of a list or map that is made when somebody looks into it, or nullptr.
+  const Deferred* deferred() const { return deferred_ ? payload_.deferred : nullptr; }
 
  private:
   friend class Arena;
@@ -129,6 +131,7 @@ class Deferred {
   /// Makes the list or map. May look into other deferred ones, not into itself.
   using Make = Node (*)(const Deferred& self);
   explicit Deferred(Make make) : make_(make) {}
+  bool is_made_by(Make make) const { return make_ == make; }
   const Node& made() const {
     once_.call([this] { node_ = make_(*this); });
     return node_;

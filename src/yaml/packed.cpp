@@ -149,6 +149,21 @@ Node Unpacker::content(Kind kind, std::size_t size, Origin origin, Arena& arena,
   return arena.map(entries, origin);
 }
 
+Node Unpacker::first_scalar(const Node& map, std::string_view key) {
+  const Deferred* later = map.deferred();
+  if (later == nullptr || !later->is_made_by(unpack) || map.size() == 0) return {};
+  Unpacker reader(static_cast<const Packed&>(*later).bytes);
+  const auto next = [&reader] {
+    const auto kind = static_cast<Kind>(reader.byte());
+    if (kind >= Kind::list) return Node();
+    Origin origin = kNoOrigin;
+    std::memcpy(&origin, reader.rest_.data(), sizeof origin);
+    reader.rest_.remove_prefix(sizeof origin);
+    return reader.scalar(kind, origin);
+  };
+  return next().as_string() == key ? next() : Node();
+}
+
 Node Unpacker::tree(Arena& arena) {
   return part(arena, nullptr);
 }

@@ -42,6 +42,9 @@ class Unpacker {
   Node tree(Arena& arena);
   /// The same, but what is large is unpacked when somebody looks into it.
   Node lazy_tree(SharedArena& arena);
+  /// The scalar that is first in a packed map, which is not unpacked for it: `map.get(key)` when
+  /// that is what it is called, or null. A quick look at many maps of which few will be needed.
+  static Node first_scalar(const Node& map, std::string_view key);
 
  private:
   struct Packed;

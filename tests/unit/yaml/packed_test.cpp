@@ -78,6 +78,21 @@ TEST(Packed, LazyTreesAreTheSameWhereverOneLooksFirst) {
   EXPECT_EQ(emit_json(other.clone(lazy)), emit_json(tree));
 }
 
+TEST(Packed, TheFirstScalarOfAMapIsThereBeforeTheRest) {
+  Arena arena;
+  const Node tree = table(arena, 40);
+  std::string bytes;
+  pack(bytes, tree);
+  SharedArena home;
+  const Node row = Unpacker(bytes).lazy_tree(home).get("rows").items()[17];
+  const Node name = Unpacker::first_scalar(row, "name");
+  EXPECT_EQ(name.as_string(), "row number 17");
+  EXPECT_EQ(name.origin(), tree.get("rows").items()[17].get("name").origin());
+  EXPECT_TRUE(Unpacker::first_scalar(row, "sizes").is_null());
+  EXPECT_TRUE(Unpacker::first_scalar(tree.get("rows").items()[17], "name").is_null());
+  EXPECT_TRUE(Unpacker::first_scalar(Node(), "name").is_null());
+}
+
 TEST(Packed, SeveralThreadsMayLookIntoOneLazyTree) {
   Arena arena;
   const Node tree = table(arena, 300);
