@@ -9,6 +9,7 @@ namespace gpuctl::base {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
+  parts.reserve(1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), separator)));
   std::size_t begin = 0;
   for (;;) {
     const std::size_t end = text.find(separator, begin);

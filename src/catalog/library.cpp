@@ -99,17 +99,20 @@ bool Library::is_built_in(std::string_view path) const {
   return !overlays_.contains(path) && built_in(path);
 }
 
-std::vector<std::string> Library::list(std::string_view prefix) const {
+std::vector<std::string> Library::list(std::string_view prefix, std::string_view part) const {
   std::vector<std::string> out;
+  const auto is_listed = [part](std::string_view name) {
+    return part.empty() || name.find(part) != std::string_view::npos;
+  };
   for (std::size_t i = first_from(prefix); i < built_in_.size(); ++i) {
     const std::string_view name = image_->files()[i].name;
     if (!name.starts_with(prefix)) break;
-    out.emplace_back(name);
+    if (is_listed(name)) out.emplace_back(name);
   }
   const std::size_t built_in = out.size();
   for (auto it = overlays_.lower_bound(prefix);
        it != overlays_.end() && it->first.starts_with(prefix); ++it) {
-    out.push_back(it->first);
+    if (is_listed(it->first)) out.push_back(it->first);
   }
   if (out.size() == built_in) return out;
   std::sort(out.begin(), out.end());
@@ -140,7 +143,7 @@ std::vector<std::string> provider_folders(const Library& library) {
   constexpr std::string_view kPrefix = "providers/";
   constexpr std::string_view kFile = "/provider.yaml";
   std::vector<std::string> out;
-  for (const std::string& path : library.list(kPrefix)) {
+  for (const std::string& path : library.list(kPrefix, kFile)) {
     if (!path.ends_with(kFile)) continue;
     out.push_back(path.substr(kPrefix.size(), path.size() - kPrefix.size() - kFile.size()));
   }

@@ -38,8 +38,8 @@ class Library {
   bool is_built_in(std::string_view path) const;
   /// True when a file comes from an overlay, so that the build has not checked everything.
   bool has_overlays() const { return !overlays_.empty(); }
-  /// Paths that start with `prefix`, sorted.
-  std::vector<std::string> list(std::string_view prefix) const;
+  /// Paths that start with `prefix` and have `part` in them, sorted.
+  std::vector<std::string> list(std::string_view prefix, std::string_view part = {}) const;
   /// The expressions of a platform that the build has compiled; nothing with overlays, which may
   /// change types and with them what an expression means.
   std::shared_ptr<cel::Store> programs(std::string_view platform) const;

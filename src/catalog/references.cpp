@@ -70,8 +70,7 @@ class Check {
  public:
   Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
       : library_(library), formats_(formats), platform_(platform), sink_(sink) {
-    for (const std::string& path : library_.list("providers/")) {
-      if (path.find("/tables/") == std::string::npos) continue;
+    for (const std::string& path : library_.list("providers/", "/tables/")) {
       tables_.emplace(library_.file(path)->get({"metadata", "name"}).as_string());
     }
   }

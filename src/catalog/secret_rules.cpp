@@ -6,8 +6,7 @@ namespace gpuctl::catalog {
 
 std::vector<yaml::Node> secret_rules(Library& library) {
   std::vector<yaml::Node> out;
-  for (const std::string& path : library.list("providers/")) {
-    if (path.find("/secrets/") == std::string::npos) continue;
+  for (const std::string& path : library.list("providers/", "/secrets/")) {
     const yaml::Node spec = spec_of(library, path);
     if (spec.is_map()) out.push_back(spec);
   }

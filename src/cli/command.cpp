@@ -190,12 +190,13 @@ unsigned thread_count(unsigned jobs) {
   return jobs != 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
 }
 
-void add_command(CLI::App& to, const Command& command, const GlobalOptions& global,
-                 int& exit_code) {
+void add_command(CLI::App& to, const Command& command, std::span<const char* const> words,
+                 const GlobalOptions& global, int& exit_code) {
   CLI::App* added = to.add_subcommand(command.name, command.summary);
+  if (std::find(words.begin(), words.end(), command.name) == words.end()) return;
   added->footer(command.manual);
   if (!command.below.empty()) added->require_subcommand(1);
-  for (const Command& below : command.below) add_command(*added, below, global, exit_code);
+  for (const Command& below : command.below) add_command(*added, below, words, global, exit_code);
   if (!command.setup) return;
   added->callback([run = command.setup(*added, global), &exit_code] { exit_code = run(); });
 }

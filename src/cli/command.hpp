@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -120,7 +121,9 @@ struct Command {
 };
 
 /// Adds a command to the program, or to another command; `exit_code` receives what its run gives.
-void add_command(CLI::App& to, const Command& command, const GlobalOptions& global, int& exit_code);
+/// Of a command that is not among `words`, the command line, only name and summary are needed.
+void add_command(CLI::App& to, const Command& command, std::span<const char* const> words,
+                 const GlobalOptions& global, int& exit_code);
 
 Command validate_command();
 Command render_command();

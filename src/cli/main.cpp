@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 #include "base/stages.hpp"
 #include "base/text.hpp"
@@ -104,11 +105,12 @@ int run_program(int argc, char** argv) {
       "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
       "Example:\n  gpuctl apply cluster.yaml --repo fleet\n");
   int exit_code = kOk;
+  const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
   for (const Command& command :
        {validate_command(), render_command(), apply_command(), upgrade_command(), import_command(),
         mig_command(), license_command(), explain_command(), catalog_command(),
         version_command()}) {
-    add_command(app, command, global, exit_code);
+    add_command(app, command, words, global, exit_code);
   }
   app.parse_complete_callback([&global] {
     if (global.profile) base::start_stages();

@@ -6,7 +6,9 @@ namespace gpuctl::derive {
 
 std::optional<std::vector<Step>> parse_path(std::string_view text) {
   std::vector<Step> steps;
-  for (std::string_view part : base::split(text, '.')) {
+  const std::vector<std::string_view> parts = base::split(text, '.');
+  steps.reserve(parts.size());
+  for (std::string_view part : parts) {
     Step step;
     if (part.ends_with("[]")) {
       step.each = true;

@@ -103,12 +103,31 @@ static_assert(std::is_sorted(kKeywords.begin(), kKeywords.end(),
                                return a.name < b.name;
                              }));
 
+// Rows in the order of their lengths, of which few share one.
+constexpr auto kByLength = [] {
+  auto rows = kKeywords;
+  std::sort(rows.begin(), rows.end(),
+            [](const KeywordRow& a, const KeywordRow& b) { return a.name.size() < b.name.size(); });
+  return rows;
+}();
+
+// Where the rows of each length begin.
+constexpr auto kFirstOfLength = [] {
+  std::array<std::uint8_t, kByLength.back().name.size() + 2> first{};
+  for (std::size_t length = 0; length < first.size(); ++length) {
+    while (first[length] < kByLength.size() && kByLength[first[length]].name.size() < length) {
+      ++first[length];
+    }
+  }
+  return first;
+}();
+
 std::optional<Keyword> keyword_named(std::string_view name) {
-  const auto at =
-      std::lower_bound(kKeywords.begin(), kKeywords.end(), name,
-                       [](const KeywordRow& row, std::string_view n) { return row.name < n; });
-  if (at == kKeywords.end() || at->name != name) return std::nullopt;
-  return at->keyword;
+  if (name.size() > kByLength.back().name.size()) return std::nullopt;
+  for (std::size_t i = kFirstOfLength[name.size()]; i < kFirstOfLength[name.size() + 1]; ++i) {
+    if (kByLength[i].name == name) return kByLength[i].keyword;
+  }
+  return std::nullopt;
 }
 
 std::string near_keyword(std::string_view name) {
