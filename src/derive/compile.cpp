@@ -64,6 +64,7 @@ class DerivationCompiler {
     row.choose = written.get("choose").as_boolean();
     row.copy = written.find("copy") != nullptr;
     row.value = lazy<cel::Expression>(written, row.copy ? "copy" : "value", environment);
+    row.body = body(written.get("template"), environment);
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();
     row.record = written.get("record").as_boolean();
@@ -87,6 +88,19 @@ class DerivationCompiler {
     if (scalar == nullptr) return {};
     cel::Lazy<T> out(*scalar, std::move(environment), sources_);
     if (thorough_) out.check(sink_);
+    return out;
+  }
+
+  compose::LazyBody body(const yaml::Node& written,
+                         const std::shared_ptr<const cel::Environment>& environment) {
+    if (written.is_null()) return {};
+    compose::LazyBody out(written, environment, sources_);
+    if (thorough_ && out.check(sink_) && out.get().has_secret) {
+      sink_.error(kFaultyRow, written.origin(), "`$secret` in a derivation")
+          .suggest(
+              "write it in the template of the document that holds it: nothing else may see a "
+              "secret");
+    }
     return out;
   }
 

@@ -10,11 +10,11 @@
 
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
+#include "compose/lines.hpp"
 #include "diag/diagnostic.hpp"
-#include "render/lines.hpp"
 #include "yaml/node.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 /// A compiled piece of a body.
 struct Piece {
@@ -103,4 +103,4 @@ class Instance {
   std::optional<Fault> fault_;
 };
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

@@ -2,12 +2,12 @@
 
 #include "cel/collections.hpp"
 #include "cel/opaque.hpp"
-#include "render/body.hpp"
-#include "render/codes.hpp"
-#include "render/overrides.hpp"
+#include "compose/body.hpp"
+#include "compose/codes.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/merge_patch.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 namespace {
 
@@ -80,7 +80,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
       if (!made || piece.patch == nullptr) return made;
       const std::optional<yaml::Node> patch = make(*piece.patch, values);
       if (!patch) return fault_ ? std::nullopt : made;
-      return merge_patch(*made, *patch, arena_);
+      return yaml::merge_patch(*made, *patch, arena_);
     }
     case Piece::Kind::value:
       return make(*piece.items.front(), values);
@@ -200,4 +200,4 @@ void Instance::repeat(const Piece& piece, std::size_t loop, std::vector<cel::Val
   }
 }
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose
