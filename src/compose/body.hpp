@@ -77,8 +77,10 @@ class Instance {
 
   /// The document; nothing when it was omitted or a fault happened.
   std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
-  /// Evaluates a text; nothing on a fault.
-  std::optional<cel::Value> value(const cel::Text& text, std::span<const cel::Value> values);
+  /// Evaluates a text; nothing on a fault. With `unwrap` an optional gives what is in it, or
+  /// omit().
+  std::optional<cel::Value> value(const cel::Text& text, std::span<const cel::Value> values,
+                                  bool unwrap = false);
   /// The node as a part of a document: it points at the place in the template that `written` has,
   /// which is what a fault in the document shows; with provenance it keeps its mark.
   yaml::Node placed(const yaml::Node& node, diag::Origin written) const {

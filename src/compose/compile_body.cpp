@@ -13,6 +13,11 @@ const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge",    
 
 using PiecePtr = std::unique_ptr<Piece>;
 
+// A key of ours, known or not, and no key that is computed.
+bool is_structural(std::string_view key) {
+  return key.starts_with('$') && !key.starts_with("${");
+}
+
 class BodyCompiler {
  public:
   BodyCompiler(diag::Sources& sources, diag::Sink& sink) : sources_(sources), sink_(sink) {}
@@ -82,20 +87,23 @@ class BodyCompiler {
   }
 
   PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
+    const bool directed =
+        std::any_of(node.entries().begin(), node.entries().end(),
+                    [](const yaml::Entry& entry) { return is_structural(entry.key.as_string()); });
     std::optional<cel::Environment> inner;  // with the variables of `$forEach`
-    if (node.find("$forEach") != nullptr) inner = outer;
+    if (directed && node.find("$forEach") != nullptr) inner = outer;
     auto out = std::make_unique<Piece>();
     out->kind = Piece::Kind::map;
     out->written = node;
-    if (!structural(node, outer, inner, is_item, *out)) return nullptr;
+    if (directed && !structural(node, outer, inner, is_item, *out)) return nullptr;
     const cel::Environment& environment = inner ? *inner : outer;
     if (out->kind != Piece::Kind::map) return out;
     bool all_constant =
         !out->condition && out->loops.empty() && out->merged.empty() && out->patch == nullptr;
     for (const yaml::Entry& entry : node.entries()) {
       const std::string_view key = entry.key.as_string();
-      if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
-      if (key.starts_with('$') && !key.starts_with("${")) {
+      if (is_structural(key)) {
+        if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
         sink_
             .error(kFaultyBody, entry.key.origin(),
                    "unknown structural key `" + std::string(key) + "`")

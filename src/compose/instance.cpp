@@ -30,8 +30,8 @@ std::vector<std::string> secret_paths(const Piece& piece) {
   return out;
 }
 
-std::optional<cel::Value> Instance::value(const cel::Text& text,
-                                          std::span<const cel::Value> values) {
+std::optional<cel::Value> Instance::value(const cel::Text& text, std::span<const cel::Value> values,
+                                          bool unwrap) {
   std::vector<diag::Origin> reads;
   cel::TextOutcome outcome =
       cel::evaluate(text, values, arena_, provenance_ == nullptr ? nullptr : &reads);
@@ -43,6 +43,7 @@ std::optional<cel::Value> Instance::value(const cel::Text& text,
     }
     return std::nullopt;
   }
+  if (unwrap) outcome.value = cel::unwrapped(std::move(outcome.value));
   if (provenance_ != nullptr && outcome.value.is_node()) {
     reads_.insert(reads_.end(), reads.begin(), reads.end());
     return provenance_->mark_result({text.scalar, "", std::move(reads)}, outcome.value.node(),
@@ -60,8 +61,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
     case Piece::Kind::constant:
       return piece.written;
     case Piece::Kind::text: {
-      std::optional<cel::Value> made = value(piece.text, values);
-      if (made) made = cel::unwrapped(std::move(*made));
+      const std::optional<cel::Value> made = value(piece.text, values, true);
       if (!made || made->is_omit()) return std::nullopt;
       if (!made->is_node()) {
         cel::EvalError error;

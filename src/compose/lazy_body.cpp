@@ -19,11 +19,6 @@ void LazyBody::compile(diag::Sink& sink) const {
   });
 }
 
-bool LazyBody::check(diag::Sink& sink) {
-  compile(sink);
-  return state_->made != nullptr;
-}
-
 const Piece& LazyBody::get() const {
   diag::Sink unexpected;
   compile(unexpected);

@@ -18,13 +18,12 @@ class LazyBody {
            diag::Sources& sources);
 
   explicit operator bool() const { return state_ != nullptr; }
-  /// Compiles now, for knowledge that nobody has checked yet; false after diagnostics (GPU03xx,
-  /// GPU0411).
-  bool check(diag::Sink& sink);
+  /// Compiles now; what is wrong goes to `sink` (GPU03xx, GPU0411). For knowledge that nobody has
+  /// checked yet.
+  void check(diag::Sink& sink) { compile(sink); }
   /// The compiled form of what is written. Only for knowledge that passed check() here or in an
   /// earlier run: a fault is std::logic_error.
   const Piece& get() const;
-  const yaml::Node& written() const { return state_->written; }
 
  private:
   struct State {

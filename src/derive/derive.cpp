@@ -104,9 +104,7 @@ class DerivationRun {
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (row.show) result_.shown.push_back({filed, *chosen, because(row), false});
     if (provenance_ == nullptr) return chosen;
-    evaluation.scalar = row.choose ? row.written.get("set")
-                        : row.body ? row.body.written()
-                                   : row.value.written();
+    evaluation.scalar = row.value ? row.value.written() : row.written.get("set");
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
   }
