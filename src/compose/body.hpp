@@ -1,5 +1,5 @@
-// The body of a template: a manifest with `${CEL}` and structural keys, compiled once. Parts
-// without expressions are shared between all documents.
+// Bodies: YAML with `${CEL}` and structural keys, compiled once. The manifest of a template is one,
+// and the value of a row of a derivation. Parts without expressions are shared by all they make.
 #pragma once
 
 #include <functional>
@@ -66,7 +66,7 @@ std::vector<std::string> secret_paths(const Piece& piece);
 using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node& reference,
                                                                std::string_view checked_as)>;
 
-/// Instantiates bodies. One object a document: collects faults instead of throwing.
+/// Instantiates bodies. One object for each that is made: keeps its fault instead of throwing.
 class Instance {
  public:
   /// `resolve` empty: secrets are left out. With a `provenance`, values carry marks of it, which
