@@ -85,7 +85,11 @@ class Check {
       if (cel == "expression") expression(value.as_string(), value);
       if (cel == "text") text(value);
     });
-    if (kind == "Template") body(library_.file(path)->get({"spec", "template"}));
+    const Node spec = library_.file(path)->get("spec");
+    if (kind == "Template") body(spec.get("template"));
+    if (kind == "Derivation") {
+      for (const Node& row : spec.get("rows").items()) body(row.get("template"));
+    }
   }
 
   void body(const Node& node) {

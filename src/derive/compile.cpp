@@ -29,6 +29,20 @@ std::string dotted(std::span<const Step> path) {
   return out;
 }
 
+// The first key `$secret` of a tree, or nullptr.
+const yaml::Node* first_secret(const yaml::Node& tree) {
+  const yaml::Node* found = nullptr;
+  for (const yaml::Entry& entry : tree.entries()) {
+    if (found == nullptr) {
+      found = entry.key.as_string() == "$secret" ? &entry.key : first_secret(entry.value);
+    }
+  }
+  for (const yaml::Node& item : tree.items()) {
+    if (found == nullptr) found = first_secret(item);
+  }
+  return found;
+}
+
 class DerivationCompiler {
  public:
   DerivationCompiler(const catalog::Platform& platform,
@@ -64,6 +78,7 @@ class DerivationCompiler {
     row.choose = written.get("choose").as_boolean();
     row.copy = written.find("copy") != nullptr;
     row.value = lazy<cel::Expression>(written, row.copy ? "copy" : "value", environment);
+    if (!row.value && !row.choose) row.body = body(written.get("template"), environment);
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();
     row.record = written.get("record").as_boolean();
@@ -87,6 +102,20 @@ class DerivationCompiler {
     if (scalar == nullptr) return {};
     cel::Lazy<T> out(*scalar, std::move(environment), sources_);
     if (thorough_) out.check(sink_);
+    return out;
+  }
+
+  compose::LazyBody body(const yaml::Node& written,
+                         const std::shared_ptr<const cel::Environment>& environment) {
+    compose::LazyBody out(written, environment, sources_);
+    if (!thorough_) return out;
+    out.check(sink_);
+    if (const yaml::Node* secret = first_secret(written)) {
+      sink_.error(kFaultyRow, secret->origin(), "`$secret` in a derivation")
+          .suggest(
+              "write it in the template of the document that holds it: nothing else may see a "
+              "secret");
+    }
     return out;
   }
 

@@ -84,6 +84,9 @@ class DerivationRun {
       evaluation.kept = chosen->origin();
     } else if (row.choose) {
       chosen = chosen_;
+    } else if (row.body) {
+      chosen = composed(row);
+      if (!chosen) return std::nullopt;
     } else {
       std::vector<yaml::Origin>* reads = provenance_ == nullptr ? nullptr : &evaluation.reads;
       std::optional<cel::Value> fresh =
@@ -102,9 +105,20 @@ class DerivationRun {
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (row.show) result_.shown.push_back({filed, *chosen, because(row), false});
     if (provenance_ == nullptr) return chosen;
-    evaluation.scalar = row.choose ? row.written.get("set") : row.value.written();
+    evaluation.scalar = row.value ? row.value.written() : row.written.get("set");
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
+  }
+
+  // What the row's body makes; nothing when it is left out, or after a fault.
+  std::optional<yaml::Node> composed(const Row& row) {
+    const compose::ResolveSecret no_secrets;
+    compose::Instance instance(arena_, no_secrets, sources_, sink_, provenance_);
+    std::optional<yaml::Node> made = instance.make(row.body.get(), values_);
+    if (!instance.fault()) return made;
+    cel::report(instance.fault()->error, instance.fault()->at, sources_, sink_)
+        .note("while deriving `" + row.text + "`");
+    return std::nullopt;
   }
 
   // What stands at the path; nothing where a key is absent on the way.

@@ -11,6 +11,7 @@
 #include "catalog/platform.hpp"
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
+#include "compose/lazy_body.hpp"
 #include "derive/chooser.hpp"
 #include "derive/environment.hpp"
 #include "derive/path.hpp"
@@ -24,6 +25,7 @@ struct Row {
   yaml::Node written;
   cel::Definitions variables;  // of its own; they see `item` and `index`
   cel::LazyExpression value;   // with `copy`: a path, and an absent key means nothing
+  compose::LazyBody body;      // instead of `value`: the value as YAML
   cel::LazyExpression when;
   cel::LazyExpression valid;
   cel::LazyText because;

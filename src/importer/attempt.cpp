@@ -245,7 +245,7 @@ Node Attempts::patch(const Attempt& attempt, const imports::Pair& pair) {
   const Node& body = attempt.made[pair.made].body;
   const Node needed = with_namespace(
       imports::patch_between(completed(attempt, object), completed(attempt, body), arena_), arena_);
-  if (alike(attempt, object, render::merge_patch(body, needed, arena_))) return needed;
+  if (alike(attempt, object, yaml::merge_patch(body, needed, arena_))) return needed;
   return with_namespace(imports::patch_between(object, body, arena_), arena_);
 }
 

@@ -55,8 +55,8 @@ std::vector<SecretFile> secret_files(const Compiled& compiled, const render::Clu
                                      const std::string& directory, const Request& request,
                                      yaml::Context context) {
   const auto& [sources, arena, sink] = context;
-  const render::ResolveSecret resolve = [&](const yaml::Node& reference,
-                                            std::string_view checked_as) {
+  const compose::ResolveSecret resolve = [&](const yaml::Node& reference,
+                                             std::string_view checked_as) {
     return resolve_secret(reference, checked_as, directory, compiled, context);
   };
   const std::vector<render::Document> documents =

@@ -1,12 +1,10 @@
-// Diagnostic codes of templates, rendering, overrides and the checks on rendered documents.
+// Diagnostic codes of rendering, overrides and the checks on rendered documents.
 #pragma once
 
 #include <string_view>
 
 namespace gpuctl::render {
 
-inline constexpr std::string_view kFaultyTemplate = "GPU0411";  // malformed template
-inline constexpr std::string_view kDuplicateKey = "GPU0412";    // computed key twice
 inline constexpr std::string_view kUnknownKind = "GPU0413";     // kind without a row in kinds.yaml
 inline constexpr std::string_view kFaultyDocument = "GPU0414";  // rendered document unusable
 inline constexpr std::string_view kDuplicateDocument = "GPU0415";  // same object or path twice

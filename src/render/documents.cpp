@@ -6,7 +6,7 @@
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
-#include "render/body.hpp"
+#include "compose/body.hpp"
 #include "render/codes.hpp"
 #include "render/objects.hpp"
 #include "render/origin.hpp"
@@ -23,7 +23,7 @@ constexpr std::string_view kFactsPrefix = "facts.";
 // Instantiates templates one after the other into `out_`.
 class Renderer {
  public:
-  Renderer(const Cluster& cluster, const ResolveSecret& resolve, diag::Sources& sources,
+  Renderer(const Cluster& cluster, const compose::ResolveSecret& resolve, diag::Sources& sources,
            yaml::Arena& arena, diag::Sink& sink, Rendered& out)
       : cluster_(cluster),
         resolve_(resolve),
@@ -36,7 +36,7 @@ class Renderer {
   void run(const Template& made_by, const std::vector<yaml::Node>& lists) {
     std::vector<cel::Value> values = inputs().values();
     for (const yaml::Node& list : lists) values.emplace_back(list);
-    Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
+    compose::Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
       if (!include) {
@@ -66,7 +66,7 @@ class Renderer {
       values.resize(count);
       return;
     }
-    Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
+    compose::Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
     const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
       fault(made_by, *instance.fault());
@@ -83,12 +83,13 @@ class Renderer {
   void document(const Template& made_by, std::vector<cel::Value>& values) {
     // A private document is made without its secret, only to know which one it is.
     diag::Origin reference = diag::kNoOrigin;
-    const ResolveSecret note = [&](const yaml::Node& written, std::string_view) {
+    const compose::ResolveSecret note = [&](const yaml::Node& written, std::string_view) {
       reference = secrets::place_of_secret(written);
       return std::string();
     };
     const bool left_out = made_by.is_private && !resolve_;
-    Instance instance(arena_, left_out ? note : resolve_, sources_, sink_, cluster_.provenance);
+    compose::Instance instance(arena_, left_out ? note : resolve_, sources_, sink_,
+                               cluster_.provenance);
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
@@ -135,8 +136,8 @@ class Renderer {
   }
 
   // The string that a text gives; nothing after a fault.
-  std::optional<yaml::Node> text(Instance& instance, const Template& made_by, const cel::Text& text,
-                                 const std::vector<cel::Value>& values) {
+  std::optional<yaml::Node> text(compose::Instance& instance, const Template& made_by,
+                                 const cel::Text& text, const std::vector<cel::Value>& values) {
     const std::optional<cel::Value> made = instance.value(text, values);
     if (!made) {
       fault(made_by, *instance.fault());
@@ -167,7 +168,7 @@ class Renderer {
     return true;
   }
 
-  void fault(const Template& made_by, const Fault& fault) {
+  void fault(const Template& made_by, const compose::Fault& fault) {
     if (fault.error.path.starts_with(kFactsPrefix)) {
       Withheld withheld;
       withheld.template_name = made_by.path;
@@ -192,7 +193,7 @@ class Renderer {
   }
 
   const Cluster& cluster_;
-  const ResolveSecret& resolve_;
+  const compose::ResolveSecret& resolve_;
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
@@ -341,7 +342,7 @@ void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform&
 }  // namespace
 
 Rendered render(const Templates& templates, const Cluster& cluster,
-                const std::vector<ExtraManifest>& extra, const ResolveSecret& resolve,
+                const std::vector<ExtraManifest>& extra, const compose::ResolveSecret& resolve,
                 diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
   Rendered out;
   const std::size_t errors_before = sink.error_count();
@@ -378,7 +379,7 @@ Rendered render(const Templates& templates, const Cluster& cluster,
 }
 
 std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
-                                    const ResolveSecret& resolve, diag::Sources& sources,
+                                    const compose::ResolveSecret& resolve, diag::Sources& sources,
                                     yaml::Arena& arena, diag::Sink& sink) {
   Rendered out;
   Renderer renderer(cluster, resolve, sources, arena, sink, out);
@@ -396,7 +397,8 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
 }
 
 std::vector<std::string> secret_paths(const Document& document) {
-  return document.body_of == nullptr ? std::vector<std::string>() : secret_paths(*document.body_of);
+  return document.body_of == nullptr ? std::vector<std::string>()
+                                     : compose::secret_paths(*document.body_of);
 }
 
 std::string bytes(const Document& document) {

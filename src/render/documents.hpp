@@ -21,7 +21,7 @@ struct Document {
   const catalog::KindFacts* kind = nullptr;
   schema::KindRef schema_of;
   const Template* made_by = nullptr;
-  const Piece* body_of = nullptr;  // the compiled body it was made from
+  const compose::Piece* body_of = nullptr;  // the compiled body it was made from
   diag::Origin origin = diag::kNoOrigin;
   diag::Origin patched_at = diag::kNoOrigin;  // the last override that changed it
   yaml::Node unpatched;                       // as it was before overrides, when there were any
@@ -66,12 +66,12 @@ struct ExtraManifest {
 /// kinds, then the index phase. Faults are diagnostics GPU04xx. `resolve` empty: secrets are left
 /// out.
 Rendered render(const Templates& templates, const Cluster& cluster,
-                const std::vector<ExtraManifest>& extra, const ResolveSecret& resolve,
+                const std::vector<ExtraManifest>& extra, const compose::ResolveSecret& resolve,
                 diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
 
 /// Renders only the templates that hold secrets, with the secrets in place.
 std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
-                                    const ResolveSecret& resolve, diag::Sources& sources,
+                                    const compose::ResolveSecret& resolve, diag::Sources& sources,
                                     yaml::Arena& arena, diag::Sink& sink);
 
 /// Dotted paths (no indexes) of fields that a committed document leaves out because they are

@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "render/codes.hpp"
+#include "render/limits.hpp"
 #include "render/overrides.hpp"
 
 namespace gpuctl::render {
@@ -61,7 +62,7 @@ enum class Edit { add, replace, remove };
 // used up.
 std::optional<yaml::Node> edited(const yaml::Node& root, std::span<const std::string> tokens,
                                  Edit edit, const yaml::Node& value, yaml::Arena& arena,
-                                 PatchBudget& budget) {
+                                 yaml::PatchBudget& budget) {
   if (!budget.spend(1 + (root.is_scalar() ? 0 : root.size()))) return std::nullopt;
   if (tokens.empty()) return edit == Edit::remove ? std::nullopt : std::optional(value);
   const std::string& token = tokens.front();
@@ -121,7 +122,7 @@ std::optional<Tokens> pointer(const yaml::Node& operation, std::string_view key,
 // Whether a document can hold the value at the path. A value may be a part of the document, and so
 // twice as large after each operation: what is counted is the value as it would be written.
 bool may_hold(const yaml::Node& value, const Tokens& path, const yaml::Node& operation,
-              PatchBudget& budget, diag::Sink& sink) {
+              yaml::PatchBudget& budget, diag::Sink& sink) {
   const Extent extent = extent_of(value);
   if (extent.fits && path.size() + extent.depth <= kMostDocumentDepth) {
     budget.spend(extent.bytes / kBytesPerStep);
@@ -137,7 +138,7 @@ bool may_hold(const yaml::Node& value, const Tokens& path, const yaml::Node& ope
 }
 
 std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& operation,
-                                yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink) {
+                                yaml::Arena& arena, yaml::PatchBudget& budget, diag::Sink& sink) {
   static const std::vector<std::string> kOperations = {"add",  "remove", "replace",
                                                        "move", "copy",   "test"};
   const std::string name(operation.get("op").as_string());
@@ -194,7 +195,8 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
 }  // namespace
 
 std::optional<yaml::Node> json_patch(const yaml::Node& target, const yaml::Node& operations,
-                                     yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink) {
+                                     yaml::Arena& arena, yaml::PatchBudget& budget,
+                                     diag::Sink& sink) {
   if (!operations.is_list()) {
     sink.error(kFaultyPatch, operations.origin(),
                "a patch must be a mapping or a list of operations");

@@ -15,9 +15,6 @@ inline constexpr std::size_t kMostDocumentBytes = 1536 * 1024;
 inline constexpr std::size_t kMostDocumentDepth = 64;
 /// All documents of a cluster together that a patch has changed or that the user brought.
 inline constexpr std::size_t kMostChangedBytes = 32 * 1024 * 1024;
-/// Entries and items that all patches of a cluster may copy.
-inline constexpr std::size_t kMostPatchSteps = 1'000'000;
-
 /// How large a tree is when its shared parts are written out.
 struct Extent {
   std::size_t bytes = 0;  // of JSON, about
@@ -28,19 +25,5 @@ struct Extent {
 /// Counts until one of the limits is passed.
 Extent extent_of(const yaml::Node& tree, std::size_t most_bytes = kMostDocumentBytes,
                  std::size_t most_depth = kMostDocumentDepth);
-
-/// What the patches of one cluster may still do.
-class PatchBudget {
- public:
-  /// False once the steps are used up.
-  bool spend(std::size_t steps) {
-    left_ -= steps < left_ ? steps : left_;
-    return left_ != 0;
-  }
-  bool exhausted() const { return left_ == 0; }
-
- private:
-  std::size_t left_ = kMostPatchSteps;
-};
 
 }  // namespace gpuctl::render

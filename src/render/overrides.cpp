@@ -98,11 +98,11 @@ bool matches_document(const Target& target, const Document& document, diag::Sink
 
 // Patches one document; false after a fault, or when the budget is used up.
 bool patch_document(const yaml::Node& patch, diag::Origin at, Document& document,
-                    yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink) {
+                    yaml::Arena& arena, yaml::PatchBudget& budget, diag::Sink& sink) {
   if (document.patched_at == diag::kNoOrigin) document.unpatched = document.body;
   document.patched_at = at;
   if (patch.is_map()) {
-    document.body = merge_patch(document.body, patch, arena, &budget);
+    document.body = yaml::merge_patch(document.body, patch, arena, &budget);
     return !budget.exhausted();
   }
   diag::Sink faults;
@@ -149,31 +149,9 @@ std::string title_of(const yaml::Node& body) {
          std::string(body.get({"metadata", "name"}).as_string()) + "`";
 }
 
-yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::Arena& arena,
-                       PatchBudget* budget) {
-  if (!patch.is_map()) return patch;
-  const std::size_t before = target.is_map() ? target.size() : 0;
-  if (budget != nullptr && !budget->spend(1 + before + patch.size())) return target;
-  std::vector<yaml::Entry> merged;
-  merged.reserve(before + patch.size());
-  for (const yaml::Entry& entry : target.entries()) {
-    const yaml::Node* change = patch.find(entry.key.as_string());
-    if (change == nullptr) {
-      merged.push_back(entry);
-    } else if (!change->is_null()) {
-      merged.push_back({entry.key, merge_patch(entry.value, *change, arena, budget)});
-    }
-  }
-  for (const yaml::Entry& entry : patch.entries()) {
-    if (entry.value.is_null() || target.find(entry.key.as_string()) != nullptr) continue;
-    merged.push_back({entry.key, merge_patch(yaml::Node(), entry.value, arena, budget)});
-  }
-  return arena.map(merged, target.is_map() ? target.origin() : patch.origin());
-}
-
 void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
                      NoMatch no_match, yaml::Arena& arena, diag::Sink& sink) {
-  PatchBudget budget;
+  yaml::PatchBudget budget;
   for (const yaml::Node& item : overrides.items()) {
     const Target target(item.get("target"), sink);
     if (!target.good()) continue;
@@ -190,7 +168,7 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
     }
     if (budget.exhausted()) {
       sink.error(kPatchesCostMuch, item.origin(), "the overrides up to this one change too much")
-          .expect("at most " + std::to_string(kMostPatchSteps) +
+          .expect("at most " + std::to_string(yaml::kMostPatchSteps) +
                   " entries of mappings and lists rewritten, in all documents together")
           .suggest("give the override a narrower `target`, or merge its operations into one patch");
       return;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "render/documents.hpp"
-#include "render/limits.hpp"
+#include "yaml/merge_patch.hpp"
 
 namespace gpuctl::render {
 
@@ -23,14 +23,10 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
 /// "MachineSet `name`", as messages name a document.
 std::string title_of(const yaml::Node& body);
 
-/// RFC 7386: maps merge, null removes, everything else replaces. Once a budget is exhausted, the
-/// rest of the target stays as it is.
-yaml::Node merge_patch(const yaml::Node& target, const yaml::Node& patch, yaml::Arena& arena,
-                       PatchBudget* budget = nullptr);
-
 /// RFC 6902 operations; nothing after a diagnostic (GPU0422, GPU0431), or with a budget that is
 /// exhausted.
 std::optional<yaml::Node> json_patch(const yaml::Node& target, const yaml::Node& operations,
-                                     yaml::Arena& arena, PatchBudget& budget, diag::Sink& sink);
+                                     yaml::Arena& arena, yaml::PatchBudget& budget,
+                                     diag::Sink& sink);
 
 }  // namespace gpuctl::render

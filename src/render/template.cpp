@@ -83,7 +83,7 @@ const Content* Template::content(diag::Sink& sink) const {
     made.output = compile_field(spec_, "output", environment, *sources_, findings_);
     made.pool = compile_field(spec_, "pool", environment, *sources_, findings_);
     if (findings_.has_errors()) return;
-    made.body = compile_body(spec_.get("template"), environment, *sources_, findings_);
+    made.body = compose::compile_body(spec_.get("template"), environment, *sources_, findings_);
     if (made.body != nullptr && !findings_.has_errors()) content_ = std::move(made);
   });
   diag::Sink copy = findings_;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/once.hpp"
+#include "compose/body.hpp"
 #include "derive/environment.hpp"
-#include "render/body.hpp"
 #include "schema/kind_ref.hpp"
 
 namespace gpuctl::render {
@@ -18,11 +18,11 @@ struct Content {
     std::string name;
     cel::Text value;
   };
-  std::vector<Piece::Loop> loops;
+  std::vector<compose::Piece::Loop> loops;
   std::vector<Local> locals;
   std::optional<cel::Text> output;
   std::optional<cel::Text> pool;
-  std::unique_ptr<Piece> body;
+  std::unique_ptr<compose::Piece> body;
 };
 
 class Template {

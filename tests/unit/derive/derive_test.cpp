@@ -125,6 +125,39 @@ TEST(Derive, ReadsVariables) {
       << made.report;
 }
 
+TEST(Derive, TakesRowsThatAreYaml) {
+  const Made made = run(R"x(    - {set: size, copy: spec.size}
+    - set: pools
+      template:
+        - {name: first, type: "${omit()}", cores: "${cluster.size + 1}"}
+        - $forEach: {pool: "${spec.pools}"}
+          $if: ${pool.name != "w"}
+          $merge: [{cores: 1}, "${pool}"]
+    - set: pools[].zones
+      variables: {zone: 'item.name + string(index)'}
+      when: has(item.type)
+      template: [{name: "${zone}", replicas: 3}]
+    - {set: name, template: "${spec.pools[1].?type}"}
+    - {set: deep.inner, template: {$if: "${cluster.size > 9}", flag: true}}
+)x",
+                        "  pools: [{name: x, type: large}, {name: w}]\n");
+  EXPECT_EQ(made.cluster,
+            R"({"size":2,"pools":[{"name":"first","cores":3},{"cores":1,"name":"x","type":"large",)"
+            R"("zones":[{"name":"x1","replicas":3}]}]})")
+      << made.report;
+}
+
+TEST(Derive, RefusesFaultyYamlRows) {
+  const auto codes = [](const std::string& body) {
+    return run("    - {set: deep.inner, template: " + body + "}\n", "").codes;
+  };
+  EXPECT_EQ(codes("{flag: '${spec.pools[0].name}'}"), "GPU0303");
+  EXPECT_EQ(codes("{flag: '${cluster.deep.iner}'}"), "GPU0302");
+  EXPECT_EQ(codes("{$merg: [], flag: true}"), "GPU0411");
+  EXPECT_EQ(codes("{flag: {$secret: '${spec}'}}"), "GPU0406");
+  EXPECT_EQ(codes("{flag: 7}"), "GPU0202");
+}
+
 TEST(Derive, KeepsAChoiceWhileItIsValid) {
   const std::string rows = R"(    - set: channel
       value: '"new"'

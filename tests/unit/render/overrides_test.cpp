@@ -29,14 +29,15 @@ TEST(MergePatch, FollowsTheExamples) {
   };
   for (const auto& [target, patch, expected] : cases) {
     Lab lab;
-    const yaml::Node made = merge_patch(lab.parse(target), lab.parse(patch), lab.library->arena());
+    const yaml::Node made =
+        yaml::merge_patch(lab.parse(target), lab.parse(patch), lab.library->arena());
     EXPECT_EQ(yaml::emit_json(made), expected) << target << " + " << patch;
   }
 }
 
 std::string patched(const std::string& target, const std::string& operations) {
   Lab lab;
-  PatchBudget budget;
+  yaml::PatchBudget budget;
   const auto made =
       json_patch(lab.parse(target), lab.parse(operations), lab.library->arena(), budget, lab.sink);
   return made ? yaml::emit_json(*made) : lab.codes();
@@ -85,10 +86,10 @@ TEST(JsonPatch, IsStoppedByWhatIsCounted) {
 
 TEST(MergePatch, LeavesTheRestWhenTheBudgetIsUsedUp) {
   Lab lab;
-  PatchBudget budget;
-  budget.spend(kMostPatchSteps - 3);
-  const yaml::Node made = merge_patch(lab.parse("{a: {b: 1}}"), lab.parse("{a: {b: 2}, c: 3}"),
-                                      lab.library->arena(), &budget);
+  yaml::PatchBudget budget;
+  budget.spend(yaml::kMostPatchSteps - 3);
+  const yaml::Node made = yaml::merge_patch(
+      lab.parse("{a: {b: 1}}"), lab.parse("{a: {b: 2}, c: 3}"), lab.library->arena(), &budget);
   EXPECT_TRUE(budget.exhausted());
   EXPECT_EQ(yaml::emit_json(made), "{\"a\":{\"b\":1}}");
 }

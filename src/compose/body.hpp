@@ -1,5 +1,5 @@
-// The body of a template: a manifest with `${CEL}` and structural keys, compiled once. Parts
-// without expressions are shared between all documents.
+// Bodies: YAML with `${CEL}` and structural keys, compiled once. The manifest of a template is one,
+// and the value of a row of a derivation. Parts without expressions are shared by all they make.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,11 @@
 
 #include "cel/provenance.hpp"
 #include "cel/scalar.hpp"
+#include "compose/lines.hpp"
 #include "diag/diagnostic.hpp"
-#include "render/lines.hpp"
 #include "yaml/node.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 /// A compiled piece of a body.
 struct Piece {
@@ -66,7 +66,7 @@ std::vector<std::string> secret_paths(const Piece& piece);
 using ResolveSecret = std::function<std::optional<std::string>(const yaml::Node& reference,
                                                                std::string_view checked_as)>;
 
-/// Instantiates bodies. One object a document: collects faults instead of throwing.
+/// Instantiates bodies. One object for each that is made: keeps its fault instead of throwing.
 class Instance {
  public:
   /// `resolve` empty: secrets are left out. With a `provenance`, values carry marks of it, which
@@ -77,8 +77,10 @@ class Instance {
 
   /// The document; nothing when it was omitted or a fault happened.
   std::optional<yaml::Node> make(const Piece& piece, std::vector<cel::Value>& values);
-  /// Evaluates a text; nothing on a fault.
-  std::optional<cel::Value> value(const cel::Text& text, std::span<const cel::Value> values);
+  /// Evaluates a text; nothing on a fault. With `unwrap` an optional gives what is in it, or
+  /// omit().
+  std::optional<cel::Value> value(const cel::Text& text, std::span<const cel::Value> values,
+                                  bool unwrap = false);
   /// The node as a part of a document: it points at the place in the template that `written` has,
   /// which is what a fault in the document shows; with provenance it keeps its mark.
   yaml::Node placed(const yaml::Node& node, diag::Origin written) const {
@@ -103,4 +105,4 @@ class Instance {
   std::optional<Fault> fault_;
 };
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

@@ -1,10 +1,8 @@
-#include "render/lines.hpp"
+#include "compose/lines.hpp"
 
 #include <utility>
 
-#include "render/limits.hpp"
-
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 std::optional<std::string> LineWriter::write(const Lines& lines, std::vector<cel::Value>& values) {
   const std::size_t count = values.size();
@@ -133,4 +131,4 @@ bool LineWriter::fail(const cel::Expression& expression, std::string message,
   return false;
 }
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

@@ -1,10 +1,10 @@
-#include "render/body.hpp"
+#include "compose/body.hpp"
 
 #include <gtest/gtest.h>
 
 #include "support/knowledge.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 namespace {
 
 using testing::Lab;
@@ -148,4 +148,4 @@ TEST(Body, CannotBeInjected) {
 }
 
 }  // namespace
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

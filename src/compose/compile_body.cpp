@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "render/body.hpp"
-#include "render/codes.hpp"
+#include "compose/body.hpp"
+#include "compose/codes.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 namespace {
 
@@ -12,6 +12,11 @@ const std::vector<std::string> kStructural = {"$if",   "$forEach", "$merge",    
                                               "$json", "$secret",  "$checkedAs", "$value"};
 
 using PiecePtr = std::unique_ptr<Piece>;
+
+// A key of ours, known or not, and no key that is computed.
+bool is_structural(std::string_view key) {
+  return key.starts_with('$') && !key.starts_with("${");
+}
 
 class BodyCompiler {
  public:
@@ -39,7 +44,7 @@ class BodyCompiler {
 
   std::optional<cel::Text> text(const yaml::Node& node, const cel::Environment& environment) {
     if (node.is_string()) return cel::compile_text(node, environment, sources_, sink_);
-    sink_.error(kFaultyTemplate, node.origin(), "an expression is needed here")
+    sink_.error(kFaultyBody, node.origin(), "an expression is needed here")
         .expect("`${...}`")
         .got(std::string(yaml::kind_name(node.kind())));
     return std::nullopt;
@@ -82,22 +87,25 @@ class BodyCompiler {
   }
 
   PiecePtr map(const yaml::Node& node, const cel::Environment& outer, bool is_item) {
+    const bool directed =
+        std::any_of(node.entries().begin(), node.entries().end(),
+                    [](const yaml::Entry& entry) { return is_structural(entry.key.as_string()); });
     std::optional<cel::Environment> inner;  // with the variables of `$forEach`
-    if (node.find("$forEach") != nullptr) inner = outer;
+    if (directed && node.find("$forEach") != nullptr) inner = outer;
     auto out = std::make_unique<Piece>();
     out->kind = Piece::Kind::map;
     out->written = node;
-    if (!structural(node, outer, inner, is_item, *out)) return nullptr;
+    if (directed && !structural(node, outer, inner, is_item, *out)) return nullptr;
     const cel::Environment& environment = inner ? *inner : outer;
     if (out->kind != Piece::Kind::map) return out;
     bool all_constant =
         !out->condition && out->loops.empty() && out->merged.empty() && out->patch == nullptr;
     for (const yaml::Entry& entry : node.entries()) {
       const std::string_view key = entry.key.as_string();
-      if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
-      if (key.starts_with('$') && !key.starts_with("${")) {
+      if (is_structural(key)) {
+        if (std::find(kStructural.begin(), kStructural.end(), key) != kStructural.end()) continue;
         sink_
-            .error(kFaultyTemplate, entry.key.origin(),
+            .error(kFaultyBody, entry.key.origin(),
                    "unknown structural key `" + std::string(key) + "`")
             .did_you_mean(key, kStructural);
         return nullptr;
@@ -123,7 +131,7 @@ class BodyCompiler {
     if (!key.is_whole() || cel::is_stored(*key.parts.front().expression.program)) return true;
     const cel::Type type = cel::type_of(*key.parts.front().expression.program);
     if (type.is_dyn() || type.kind() == cel::TypeKind::string) return true;
-    sink_.error(kFaultyTemplate, key.scalar.origin(), "a computed key must be a string")
+    sink_.error(kFaultyBody, key.scalar.origin(), "a computed key must be a string")
         .got(type.text())
         .suggest("wrap it in `string(...)`");
     return false;
@@ -135,7 +143,7 @@ class BodyCompiler {
     const cel::Environment& environment = inner ? *inner : outer;
     if (const yaml::Node* loops = node.find("$forEach")) {
       if (!is_item || !loops->is_map()) {
-        sink_.error(kFaultyTemplate, loops->origin(), "`$forEach` cannot stand here")
+        sink_.error(kFaultyBody, loops->origin(), "`$forEach` cannot stand here")
             .expect("a mapping `{variable: ${list}}` on a list item");
         return false;
       }
@@ -159,7 +167,7 @@ class BodyCompiler {
     }
     if (const yaml::Node* merged = node.find("$merge")) {
       if (!merged->is_list()) {
-        sink_.error(kFaultyTemplate, merged->origin(), "`$merge` wants a list of mappings");
+        sink_.error(kFaultyBody, merged->origin(), "`$merge` wants a list of mappings");
         return false;
       }
       for (const yaml::Node& item : merged->items()) {
@@ -191,7 +199,7 @@ class BodyCompiler {
           key == "$if" || key == "$forEach" || (key == "$checkedAs" && found == "$secret");
       if (key != found && !beside) {
         sink_
-            .error(kFaultyTemplate, entry.key.origin(),
+            .error(kFaultyBody, entry.key.origin(),
                    "`" + std::string(key) + "` beside `" + std::string(found) + "`")
             .suggest("`" + std::string(found) +
                      "` replaces the whole mapping; remove the other keys");
@@ -229,4 +237,4 @@ std::unique_ptr<Piece> compile_body(const yaml::Node& body, const cel::Environme
   return BodyCompiler(sources, sink).piece(body, environment, false);
 }
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

@@ -12,7 +12,7 @@
 #include "diag/diagnostic.hpp"
 #include "yaml/node.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 /// A fault while instantiating, and the expression it belongs to.
 struct Fault {
@@ -86,4 +86,4 @@ class LineWriter {
   std::optional<Fault> fault_;
 };
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

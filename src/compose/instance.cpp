@@ -2,12 +2,12 @@
 
 #include "cel/collections.hpp"
 #include "cel/opaque.hpp"
-#include "render/body.hpp"
-#include "render/codes.hpp"
-#include "render/overrides.hpp"
+#include "compose/body.hpp"
+#include "compose/codes.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/merge_patch.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 namespace {
 
@@ -30,8 +30,8 @@ std::vector<std::string> secret_paths(const Piece& piece) {
   return out;
 }
 
-std::optional<cel::Value> Instance::value(const cel::Text& text,
-                                          std::span<const cel::Value> values) {
+std::optional<cel::Value> Instance::value(const cel::Text& text, std::span<const cel::Value> values,
+                                          bool unwrap) {
   std::vector<diag::Origin> reads;
   cel::TextOutcome outcome =
       cel::evaluate(text, values, arena_, provenance_ == nullptr ? nullptr : &reads);
@@ -43,6 +43,7 @@ std::optional<cel::Value> Instance::value(const cel::Text& text,
     }
     return std::nullopt;
   }
+  if (unwrap) outcome.value = cel::unwrapped(std::move(outcome.value));
   if (provenance_ != nullptr && outcome.value.is_node()) {
     reads_.insert(reads_.end(), reads.begin(), reads.end());
     return provenance_->mark_result({text.scalar, "", std::move(reads)}, outcome.value.node(),
@@ -60,8 +61,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
     case Piece::Kind::constant:
       return piece.written;
     case Piece::Kind::text: {
-      std::optional<cel::Value> made = value(piece.text, values);
-      if (made) made = cel::unwrapped(std::move(*made));
+      const std::optional<cel::Value> made = value(piece.text, values, true);
       if (!made || made->is_omit()) return std::nullopt;
       if (!made->is_node()) {
         cel::EvalError error;
@@ -80,7 +80,7 @@ std::optional<yaml::Node> Instance::make(const Piece& piece, std::vector<cel::Va
       if (!made || piece.patch == nullptr) return made;
       const std::optional<yaml::Node> patch = make(*piece.patch, values);
       if (!patch) return fault_ ? std::nullopt : made;
-      return merge_patch(*made, *patch, arena_);
+      return yaml::merge_patch(*made, *patch, arena_);
     }
     case Piece::Kind::value:
       return make(*piece.items.front(), values);
@@ -200,4 +200,4 @@ void Instance::repeat(const Piece& piece, std::size_t loop, std::vector<cel::Val
   }
 }
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

@@ -1,12 +1,12 @@
-#include "render/lines.hpp"
+#include "compose/lines.hpp"
 
 #include <gtest/gtest.h>
 
 #include "base/text.hpp"
-#include "render/body.hpp"
+#include "compose/body.hpp"
 #include "support/knowledge.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 namespace {
 
 using testing::Lab;
@@ -250,4 +250,4 @@ TEST(Lines, TellWhatAFaultHasRead) {
 }
 
 }  // namespace
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose

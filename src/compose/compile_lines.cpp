@@ -1,20 +1,20 @@
-#include "render/lines.hpp"
+#include "compose/lines.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "cel/codes.hpp"
 #include "cel/definitions.hpp"
-#include "render/codes.hpp"
-#include "render/limits.hpp"
+#include "compose/codes.hpp"
+#include "yaml/read.hpp"
 
-namespace gpuctl::render {
+namespace gpuctl::compose {
 
 namespace {
 
 constexpr std::string_view kDirectives[] = {"$if", "$else", "$forEach", "$let", "$end"};
 constexpr std::string_view kBlank = " \t";
-constexpr std::size_t kDeepest = kMostDocumentDepth;
+constexpr std::size_t kDeepest = yaml::ReadLimits().depth;
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -248,7 +248,7 @@ class LinesCompiler {
   }
 
   diag::Diagnostic& error(const Directive& at, std::string message) {
-    return sink_.error(kFaultyTemplate, place(at), std::move(message));
+    return sink_.error(kFaultyBody, place(at), std::move(message));
   }
 
   const yaml::Node& scalar_;
@@ -282,4 +282,4 @@ std::optional<Lines> compile_lines(const yaml::Node& scalar, const cel::Environm
   return LinesCompiler(scalar, environment, sources, sink).compile();
 }
 
-}  // namespace gpuctl::render
+}  // namespace gpuctl::compose
