@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
+#include "catalog/shared.hpp"
 #include "catalog/wrapper.hpp"
 #include "yaml/read.hpp"
 
@@ -33,13 +34,17 @@ Node field_of(const Node& definition, const Node& key) {
   return definition.get("additionalProperties");
 }
 
+// A schema that asks for a field, and says nothing else.
+Node requires_field(std::string_view name, yaml::Arena& arena) {
+  const Node names[] = {Node::view(name)};
+  const yaml::Entry required = arena.entry("required", arena.list(names));
+  return arena.map({&required, 1});
+}
+
 }  // namespace
 
 Formats::Formats(Library& library, diag::Sink& sink) : library_(library) {
-  const auto schema_of = [&](const std::string& path) {
-    return spec_of(library_, path).get("schema");
-  };
-  const Node wrapper = schema_of(std::string(kFolder) + "wrapper.yaml");
+  const Node wrapper = spec_of(library_, std::string(kFolder) + "wrapper.yaml");
   for (const std::string& path : library_.list(kFolder)) {
     const Node spec = spec_of(library_, path);
     Format format;
@@ -50,9 +55,16 @@ Formats::Formats(Library& library, diag::Sink& sink) : library_(library) {
     const std::string file = path.substr(kFolder.size());
     format.page = "docs/knowledge/" + file.substr(0, file.rfind('.')) + ".md";
     format.built_in = library_.is_built_in(path);
-    format.definition = spec.get("schema");
+    format.definition =
+        with_shared(spec.get("schema"), wrapper.get("shared"), library_.shared_arena(), sink);
     if (!format.files.empty()) {
-      const std::vector<Node> fragments = {wrapper, format.definition};
+      std::vector<Node> fragments = {wrapper.get("schema")};
+      if (spec.get("named").as_boolean()) {
+        fragments.push_back(requires_field("metadata", library_.arena()));
+        fragments.push_back(
+            schema_at("metadata", requires_field("name", library_.arena()), library_.arena()));
+      }
+      fragments.push_back(schema_at("spec", format.definition, library_.arena()));
       format.definition = schema::merge_fragments(fragments, library_.arena(), sink);
     }
     if (format.kind != kWrapper) formats_.push_back(std::move(format));

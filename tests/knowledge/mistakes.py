@@ -71,6 +71,7 @@ MISTAKES = [
     (OCP + "schema.yaml", "x-gpuctl-shared: secretSource", "x-gpuctl-shared: secretSorce", "GPU0402"),
     (OCP + "schema.yaml", "    cidr:\n", "    secretSource:\n", "GPU0402"),
     (AWS + "derived.yaml", "  shared:\n", "  shard:\n", "GPU0401"),
+    (AWS + "facts.yaml", "  fields:\n", "  field:\n", "GPU0401"),
     (AWS + "facts.yaml", "x-gpuctl-obtain", "x-gpuctl-obtian", "GPU0401"),
     (OCP + "documents/install-config.yaml", "x-gpuctl-secret: true", "x-gpuctl-secert: true", "GPU0401"),
     (AWS + "derived.yaml", "region: {type: string", "region: {typ: string", "GPU0401"),

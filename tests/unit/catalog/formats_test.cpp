@@ -132,12 +132,28 @@ TEST(Formats, LookIntoSchemas) {
   const auto schema = [](const std::string& text) {
     return findings("providers/lab/schema.yaml", wrap("Schema", "  " + text + "\n"));
   };
-  EXPECT_EQ(schema("{type: object, properties: {a: {type: array, items: {type: string}}}}"), "");
-  EXPECT_EQ(schema("{type: object, properties: {a: {type: array, items: {typ: string}}}}"),
+  EXPECT_EQ(schema("{fields: {a: {type: array, items: {type: string}}}}"), "");
+  EXPECT_EQ(schema("{fields: {a: {type: array, items: {typ: string}}}}"),
             "Schema: unknown field `typ` (did you mean `type`?)");
-  EXPECT_EQ(schema("{type: object, properties: {a: {type: string, x-gpuctl-secert: true}}}"),
+  EXPECT_EQ(schema("{fields: {a: {type: string, x-gpuctl-secert: true}}}"),
             "Schema: unknown field `x-gpuctl-secert` (did you mean `x-gpuctl-secret`, "
             "`x-gpuctl-cel` or `x-gpuctl-reader`?)");
+}
+
+TEST(Formats, KnowPathsOfSchemas) {
+  const auto path = [](const std::string& name) {
+    return findings("providers/lab/schema.yaml",
+                    wrap("Schema", "  fields:\n    " + name + ": {type: string}\n"));
+  };
+  const std::string broken =
+      "Schema: `spec.fields` does not meet a rule of its schema: paths are written as "
+      "`spec.gpuPools[].name`";
+  EXPECT_EQ(path("spec.gpuPools[].name"), "");
+  EXPECT_EQ(path("spec.grid[][]"), "");
+  EXPECT_EQ(path("spec..name"), broken);
+  EXPECT_EQ(path("spec.gpuPools[]name"), broken);
+  EXPECT_EQ(path("spec.gpuPools[0]"), broken);
+  EXPECT_EQ(path("spec.name."), broken);
 }
 
 }  // namespace

@@ -79,8 +79,7 @@ Files with_base(const std::string& shared, const std::string& disk) {
   files["providers/lab/provider.yaml"] =
       wrap("Provider", "  platform: true\n  builds: [base, lab]\n");
   files["providers/base/provider.yaml"] = wrap("Provider", "  builds: [base]\n");
-  files["providers/base/schema.yaml"] = wrap("Schema", R"(  type: object
-  shared:
+  files["providers/base/schema.yaml"] = wrap("Schema", R"(  shared:
     size: {type: integer, minimum: 1}
     disk:
       type: object
@@ -88,9 +87,31 @@ Files with_base(const std::string& shared, const std::string& disk) {
       required: [size]
       properties: {size: {x-gpuctl-shared: size}, kind: {type: string}}
 )");
-  files["providers/lab/schema.yaml"] = wrap(
-      "Schema", "  type: object\n  shared: " + shared + "\n  properties: {disk: " + disk + "}\n");
+  files["providers/lab/schema.yaml"] =
+      wrap("Schema", "  shared: " + shared + "\n  fields: {disk: " + disk + "}\n");
   return files;
+}
+
+TEST(Platform, PutsFieldsAtTheirPaths) {
+  Files files = with_base("{}", "{type: object}");
+  files["providers/base/schema.yaml"] = wrap("Schema", R"(  required: [spec]
+  fields:
+    spec.pools[].disk: {type: object, required: [size]}
+    spec: {required: [pools]}
+)");
+  files["providers/lab/schema.yaml"] = wrap("Schema", R"(  fields:
+    spec.pools[].disk: {properties: {size: {type: integer}}}
+    spec.grid[][].x: {type: integer}
+)");
+  const Lab lab(files);
+  ASSERT_NE(lab.platform, nullptr) << lab.report();
+  EXPECT_EQ(
+      yaml::emit_json(schema::definition(*lab.platform->blueprint)),
+      R"({"type":"object","required":["spec"],"properties":{"spec":{"type":"object",)"
+      R"("properties":{"pools":{"type":"array","items":{"type":"object","properties":)"
+      R"({"disk":{"type":"object","required":["size"],"properties":{"size":)"
+      R"({"type":"integer"}}}}}},"grid":{"type":"array","items":{"type":"array","items":)"
+      R"({"type":"object","properties":{"x":{"type":"integer"}}}}}},"required":["pools"]}}})");
 }
 
 TEST(Platform, SharesPartsOfSchemas) {
