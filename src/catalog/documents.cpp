@@ -116,7 +116,8 @@ class DocumentLoader {
   void add_rules(const yaml::Node& spec) {
     std::map<std::string, std::vector<yaml::Node>> by_kind;
     for (const yaml::Node& rule : spec.get("rules").items()) {
-      const yaml::Node on = rule.get("on");
+      const yaml::Node* own = rule.find("on");
+      const yaml::Node on = own == nullptr ? spec.get("on") : *own;
       rules_for_.emplace(on.as_string(), on.origin());
       by_kind[std::string(on.as_string())].push_back(rule);
     }
