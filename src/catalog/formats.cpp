@@ -20,6 +20,7 @@ constexpr std::string_view kFolder = "providers/formats/";
 constexpr std::string_view kFormat = "x-gpuctl-format";
 constexpr std::string_view kWrapper = "Wrapper";
 constexpr std::string_view kAnything = "/**";
+constexpr std::string_view kTemplates = "templates/";
 
 bool fits(const std::string& pattern, const std::string& path) {
   if (pattern.ends_with(kAnything)) {
@@ -207,6 +208,25 @@ void check_providers(Library& library, diag::Sink& sink) {
   }
 }
 
+bool is_base(Library& library, const std::string& path) {
+  return library.file(path)->get("kind").as_string() == kTemplateBase;
+}
+
+// Templates that extend what is no base. Of the others nothing is left of `extends`.
+void check_bases(Library& library, diag::Sink& sink) {
+  std::vector<std::string> bases;
+  for (const std::string& path : library.list(kTemplates)) {
+    if (is_base(library, path)) bases.push_back(path.substr(kTemplates.size()));
+  }
+  for (const std::string& path : library.list(kTemplates)) {
+    const Node base = spec_of(library, path).get("extends");
+    if (!base.is_string()) continue;
+    sink.error(kUnknownName, base.origin(),
+               "no " + std::string(kTemplateBase) + " `" + std::string(base.as_string()) + "`")
+        .did_you_mean(base.as_string(), bases);
+  }
+}
+
 // Templates that no provider lists would never be rendered. Not asked while a provider lists one
 // that is not there: that is said where the provider is read, and probably means this one.
 void check_listed(Library& library, diag::Sink& sink) {
@@ -219,7 +239,7 @@ void check_listed(Library& library, diag::Sink& sink) {
     }
   }
   for (const std::string& path : library.list("templates/")) {
-    if (library.is_built_in(path) ||
+    if (library.is_built_in(path) || is_base(library, path) ||
         std::find(listed.begin(), listed.end(), path) != listed.end()) {
       continue;
     }
@@ -233,6 +253,8 @@ void check_listed(Library& library, diag::Sink& sink) {
 bool check_formats(Library& library, diag::Sink& sink) {
   const std::size_t errors_before = sink.error_count();
   Formats formats(library, sink);
+  check_bases(library, sink);
+  if (sink.error_count() != errors_before) return false;
   for (const char* folder : {"providers/", "templates/"}) {
     for (const std::string& path : library.list(folder)) {
       if (library.is_built_in(path)) continue;

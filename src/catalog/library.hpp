@@ -31,8 +31,12 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  /// The tree of a file, or nullptr. Decoded once, as far as somebody looks into it.
+  /// The tree of a file, or nullptr. Decoded once, as far as somebody looks into it. A template
+  /// that extends a base has taken over what the base says; where there is no such base, `extends`
+  /// is left in it.
   const yaml::Node* file(std::string_view path);
+  /// The same as it is written.
+  const yaml::Node* written(std::string_view path);
   bool has(std::string_view path) const;
   /// True when the file comes from the image (so the build has checked it).
   bool is_built_in(std::string_view path) const;
@@ -71,6 +75,7 @@ class Library {
   yaml::SharedArena shared_arena_;
   std::vector<std::optional<yaml::Node>> built_in_;  // trees of the image's files, as far as known
   std::map<std::string, Overlaid, std::less<>> overlays_;
+  std::map<std::string, yaml::Node, std::less<>> extended_;  // templates with their bases
 };
 
 /// Names of all provider folders, sorted: those with a `provider.yaml`.

@@ -313,6 +313,12 @@ class PlatformLoader {
               .did_you_mean(path.as_string(), names);
           continue;
         }
+        if (library_.has_overlays() &&
+            library_.file(name)->get("kind").as_string() == kTemplateBase) {
+          sink_.error(kUnknownName, path.origin(), "`" + name + "` is no template by itself")
+              .suggest("list the templates that extend it");
+          continue;
+        }
         platform_->templates.push_back(name);
       }
     }

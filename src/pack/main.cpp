@@ -91,7 +91,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
   }
   for (const catalog::Overlay& file : files) {
     if (!file.path.ends_with(".yaml")) continue;
-    if (const yaml::Node* tree = library.file(file.path)) yaml::pack(trees, *tree);
+    if (const yaml::Node* tree = library.written(file.path)) yaml::pack(trees, *tree);
   }
   const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library);
   const secrets::Rules compiled(secret_rules, true, sink);
