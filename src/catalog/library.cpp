@@ -104,7 +104,8 @@ std::optional<std::size_t> Library::built_in(std::string_view path) const {
 
 const yaml::Node* Library::file(std::string_view path) {
   const yaml::Node* tree = written(path);
-  if (tree == nullptr || !path.starts_with(kTemplates)) return tree;
+  // The build has put together what is built in.
+  if (tree == nullptr || !has_overlays() || !path.starts_with(kTemplates)) return tree;
   const yaml::Node* base = tree->get("spec").find(kExtends);
   if (base == nullptr) return tree;
   if (const auto found = extended_.find(path); found != extended_.end()) return &found->second;
@@ -125,6 +126,7 @@ const yaml::Node* Library::written(std::string_view path) {
   const std::optional<std::size_t> place = built_in(path);
   if (!place) return nullptr;
   std::optional<yaml::Node>& tree = built_in_[*place];
+  if (!tree && path.starts_with(kTemplates)) tree = prepared(path);
   if (!tree) tree = image_->tree(*place, shared_arena_);
   return &*tree;
 }

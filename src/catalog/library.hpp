@@ -35,7 +35,7 @@ class Library {
   /// that extends a base has taken over what the base says; where there is no such base, `extends`
   /// is left in it.
   const yaml::Node* file(std::string_view path);
-  /// The same as it is written.
+  /// The same as it is written; without overlays, as `file` gives it.
   const yaml::Node* written(std::string_view path);
   bool has(std::string_view path) const;
   /// True when the file comes from the image (so the build has checked it).
@@ -47,8 +47,8 @@ class Library {
   /// The expressions of a platform that the build has compiled; nothing with overlays, which may
   /// change types and with them what an expression means.
   std::shared_ptr<cel::Store> programs(std::string_view platform) const;
-  /// What the build has put together under this name, such as "x#documents"; nothing with
-  /// overlays, which may change it.
+  /// What the build has put together under this name, such as "x#documents" or the path of a
+  /// template that extends a base; nothing with overlays, which may change it.
   std::optional<yaml::Node> prepared(std::string_view name);
   /// Digest of everything: the image's, with the overlays' mixed in when there are any.
   std::string digest() const;
