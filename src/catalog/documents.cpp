@@ -1,10 +1,8 @@
 #include "catalog/documents.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
-#include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/shared.hpp"
 #include "catalog/wrapper.hpp"
@@ -100,23 +98,9 @@ class DocumentLoader {
     append(parts.matches, spec.get("match"));
     if (const yaml::Node* published = spec.find("published")) parts.published = *published;
     append(parts.conversions, spec.get("convert"));
-    parts.fragments.push_back(
-        below(spec.get("at").as_string(), fragment(spec.get("schema"), spec.get("shared"))));
-  }
-
-  // The schema of a document that has `schema` at a dotted path, and says nothing else.
-  yaml::Node below(std::string_view path, yaml::Node schema) {
-    if (path.empty()) return schema;
-    std::vector<std::string_view> fields = base::split(path, '.');
-    yaml::Arena& arena = library_.arena();
-    for (; !fields.empty(); fields.pop_back()) {
-      const yaml::Entry field = arena.entry(fields.back(), schema);
-      const std::array<yaml::Entry, 2> object{
-          arena.entry("type", yaml::Node::view("object")),
-          arena.entry("properties", arena.map({&field, 1}, schema.origin()))};
-      schema = arena.map(object, schema.origin());
-    }
-    return schema;
+    parts.fragments.push_back(schema_at(spec.get("at").as_string(),
+                                        fragment(spec.get("schema"), spec.get("shared")),
+                                        library_.arena()));
   }
 
   // The build has checked what is built in: it is put together when the kind is first met.
@@ -132,7 +116,8 @@ class DocumentLoader {
   void add_rules(const yaml::Node& spec) {
     std::map<std::string, std::vector<yaml::Node>> by_kind;
     for (const yaml::Node& rule : spec.get("rules").items()) {
-      const yaml::Node on = rule.get("on");
+      const yaml::Node* own = rule.find("on");
+      const yaml::Node on = own == nullptr ? spec.get("on") : *own;
       rules_for_.emplace(on.as_string(), on.origin());
       by_kind[std::string(on.as_string())].push_back(rule);
     }

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
+#include "catalog/shared.hpp"
 #include "catalog/wrapper.hpp"
 #include "yaml/read.hpp"
 
@@ -19,6 +20,7 @@ constexpr std::string_view kFolder = "providers/formats/";
 constexpr std::string_view kFormat = "x-gpuctl-format";
 constexpr std::string_view kWrapper = "Wrapper";
 constexpr std::string_view kAnything = "/**";
+constexpr std::string_view kTemplates = "templates/";
 
 bool fits(const std::string& pattern, const std::string& path) {
   if (pattern.ends_with(kAnything)) {
@@ -33,13 +35,17 @@ Node field_of(const Node& definition, const Node& key) {
   return definition.get("additionalProperties");
 }
 
+// A schema that asks for a field, and says nothing else.
+Node requires_field(std::string_view name, yaml::Arena& arena) {
+  const Node names[] = {Node::view(name)};
+  const yaml::Entry required = arena.entry("required", arena.list(names));
+  return arena.map({&required, 1});
+}
+
 }  // namespace
 
 Formats::Formats(Library& library, diag::Sink& sink) : library_(library) {
-  const auto schema_of = [&](const std::string& path) {
-    return spec_of(library_, path).get("schema");
-  };
-  const Node wrapper = schema_of(std::string(kFolder) + "wrapper.yaml");
+  const Node wrapper = spec_of(library_, std::string(kFolder) + "wrapper.yaml");
   for (const std::string& path : library_.list(kFolder)) {
     const Node spec = spec_of(library_, path);
     Format format;
@@ -50,9 +56,16 @@ Formats::Formats(Library& library, diag::Sink& sink) : library_(library) {
     const std::string file = path.substr(kFolder.size());
     format.page = "docs/knowledge/" + file.substr(0, file.rfind('.')) + ".md";
     format.built_in = library_.is_built_in(path);
-    format.definition = spec.get("schema");
+    format.definition =
+        with_shared(spec.get("schema"), wrapper.get("shared"), library_.shared_arena(), sink);
     if (!format.files.empty()) {
-      const std::vector<Node> fragments = {wrapper, format.definition};
+      std::vector<Node> fragments = {wrapper.get("schema")};
+      if (spec.get("named").as_boolean()) {
+        fragments.push_back(requires_field("metadata", library_.arena()));
+        fragments.push_back(
+            schema_at("metadata", requires_field("name", library_.arena()), library_.arena()));
+      }
+      fragments.push_back(schema_at("spec", format.definition, library_.arena()));
       format.definition = schema::merge_fragments(fragments, library_.arena(), sink);
     }
     if (format.kind != kWrapper) formats_.push_back(std::move(format));
@@ -195,6 +208,25 @@ void check_providers(Library& library, diag::Sink& sink) {
   }
 }
 
+bool is_base(Library& library, const std::string& path) {
+  return library.file(path)->get("kind").as_string() == kTemplateBase;
+}
+
+// Templates that extend what is no base. Of the others nothing is left of `extends`.
+void check_bases(Library& library, diag::Sink& sink) {
+  std::vector<std::string> bases;
+  for (const std::string& path : library.list(kTemplates)) {
+    if (is_base(library, path)) bases.push_back(path.substr(kTemplates.size()));
+  }
+  for (const std::string& path : library.list(kTemplates)) {
+    const Node base = spec_of(library, path).get("extends");
+    if (!base.is_string()) continue;
+    sink.error(kUnknownName, base.origin(),
+               "no " + std::string(kTemplateBase) + " `" + std::string(base.as_string()) + "`")
+        .did_you_mean(base.as_string(), bases);
+  }
+}
+
 // Templates that no provider lists would never be rendered. Not asked while a provider lists one
 // that is not there: that is said where the provider is read, and probably means this one.
 void check_listed(Library& library, diag::Sink& sink) {
@@ -207,7 +239,7 @@ void check_listed(Library& library, diag::Sink& sink) {
     }
   }
   for (const std::string& path : library.list("templates/")) {
-    if (library.is_built_in(path) ||
+    if (library.is_built_in(path) || is_base(library, path) ||
         std::find(listed.begin(), listed.end(), path) != listed.end()) {
       continue;
     }
@@ -221,6 +253,8 @@ void check_listed(Library& library, diag::Sink& sink) {
 bool check_formats(Library& library, diag::Sink& sink) {
   const std::size_t errors_before = sink.error_count();
   Formats formats(library, sink);
+  check_bases(library, sink);
+  if (sink.error_count() != errors_before) return false;
   for (const char* folder : {"providers/", "templates/"}) {
     for (const std::string& path : library.list(folder)) {
       if (library.is_built_in(path)) continue;

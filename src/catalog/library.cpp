@@ -17,6 +17,28 @@ namespace {
 //   metadata: {annotations: {gpuctl.dev/shadows: <sha256 of the built-in file>}}
 constexpr std::string_view kShadows = "gpuctl.dev/shadows";
 constexpr std::string_view kFormats = "providers/formats/";
+constexpr std::string_view kTemplates = "templates/";
+constexpr std::string_view kExtends = "extends";
+
+// What `own` says, with what only its base says. Keys come in the order of `own`, those of the base
+// before the next one that both have.
+yaml::Node extended(const yaml::Node& base, const yaml::Node& own, yaml::SharedArena& arena) {
+  yaml::MapBuilder out;
+  auto rest = base.entries().begin();
+  const auto base_until = [&](const yaml::Entry* end) {
+    for (; rest != base.entries().end() && (end == nullptr || &*rest < end); ++rest) {
+      if (own.find(rest->key.as_string()) == nullptr) out.set(rest->key, rest->value);
+    }
+  };
+  for (const yaml::Entry& entry : own.entries()) {
+    const yaml::Entry* both = base.find_entry(entry.key.as_string());
+    if (both != nullptr) base_until(both);
+    const bool maps = both != nullptr && both->value.is_map() && entry.value.is_map();
+    out.set(entry.key, maps ? extended(both->value, entry.value, arena) : entry.value);
+  }
+  base_until(nullptr);
+  return arena.map(out.entries(), own.origin());
+}
 
 }  // namespace
 
@@ -81,12 +103,30 @@ std::optional<std::size_t> Library::built_in(std::string_view path) const {
 }
 
 const yaml::Node* Library::file(std::string_view path) {
+  const yaml::Node* tree = written(path);
+  // The build has put together what is built in.
+  if (tree == nullptr || !has_overlays() || !path.starts_with(kTemplates)) return tree;
+  const yaml::Node* base = tree->get("spec").find(kExtends);
+  if (base == nullptr) return tree;
+  if (const auto found = extended_.find(path); found != extended_.end()) return &found->second;
+  const yaml::Node* base_tree = written(std::string(kTemplates) + std::string(base->as_string()));
+  if (base_tree == nullptr || base_tree->get("kind").as_string() != kTemplateBase) return tree;
+  yaml::MapBuilder own(tree->get("spec"));
+  own.remove(kExtends);
+  const yaml::Node spec = shared_arena_.map(own.entries(), tree->get("spec").origin());
+  yaml::MapBuilder whole(*tree);
+  whole.set(yaml::Node::view("spec"), extended(base_tree->get("spec"), spec, shared_arena_));
+  return &extended_.emplace(path, shared_arena_.map(whole.entries(), tree->origin())).first->second;
+}
+
+const yaml::Node* Library::written(std::string_view path) {
   if (const auto found = overlays_.find(path); found != overlays_.end()) {
     return &found->second.tree;
   }
   const std::optional<std::size_t> place = built_in(path);
   if (!place) return nullptr;
   std::optional<yaml::Node>& tree = built_in_[*place];
+  if (!tree && path.starts_with(kTemplates)) tree = prepared(path);
   if (!tree) tree = image_->tree(*place, shared_arena_);
   return &*tree;
 }

@@ -31,8 +31,12 @@ class Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
-  /// The tree of a file, or nullptr. Decoded once, as far as somebody looks into it.
+  /// The tree of a file, or nullptr. Decoded once, as far as somebody looks into it. A template
+  /// that extends a base has taken over what the base says; where there is no such base, `extends`
+  /// is left in it.
   const yaml::Node* file(std::string_view path);
+  /// The same as it is written; without overlays, as `file` gives it.
+  const yaml::Node* written(std::string_view path);
   bool has(std::string_view path) const;
   /// True when the file comes from the image (so the build has checked it).
   bool is_built_in(std::string_view path) const;
@@ -43,8 +47,8 @@ class Library {
   /// The expressions of a platform that the build has compiled; nothing with overlays, which may
   /// change types and with them what an expression means.
   std::shared_ptr<cel::Store> programs(std::string_view platform) const;
-  /// What the build has put together under this name, such as "x#documents"; nothing with
-  /// overlays, which may change it.
+  /// What the build has put together under this name, such as "x#documents" or the path of a
+  /// template that extends a base; nothing with overlays, which may change it.
   std::optional<yaml::Node> prepared(std::string_view name);
   /// Digest of everything: the image's, with the overlays' mixed in when there are any.
   std::string digest() const;
@@ -71,6 +75,7 @@ class Library {
   yaml::SharedArena shared_arena_;
   std::vector<std::optional<yaml::Node>> built_in_;  // trees of the image's files, as far as known
   std::map<std::string, Overlaid, std::less<>> overlays_;
+  std::map<std::string, yaml::Node, std::less<>> extended_;  // templates with their bases
 };
 
 /// Names of all provider folders, sorted: those with a `provider.yaml`.

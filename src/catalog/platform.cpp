@@ -317,6 +317,12 @@ class PlatformLoader {
               .did_you_mean(path.as_string(), names);
           continue;
         }
+        if (library_.has_overlays() &&
+            library_.file(name)->get("kind").as_string() == kTemplateBase) {
+          sink_.error(kUnknownName, path.origin(), "`" + name + "` is no template by itself")
+              .suggest("list the templates that extend it");
+          continue;
+        }
         platform_->templates.push_back(name);
       }
     }
@@ -346,6 +352,7 @@ const Table* Platform::table(std::string_view table_name) const {
 namespace {
 
 constexpr std::string_view kShared = "shared";
+constexpr std::string_view kRequired = "required";
 
 // Those of a folder beside those of the folders before.
 void add_shared(yaml::MapBuilder& shared, const yaml::Node& parts, diag::Sink& sink) {
@@ -367,20 +374,22 @@ void add_shared(yaml::MapBuilder& shared, const yaml::Node& parts, diag::Sink& s
 
 yaml::Node merged_schema(Library& library, const std::vector<std::string>& builds,
                          const std::string& file, diag::Sink& sink) {
-  std::vector<yaml::Node> fragments;
+  const yaml::Entry type = library.arena().entry("type", yaml::Node::view("object"));
+  std::vector<yaml::Node> fragments = {library.arena().map({&type, 1})};
   yaml::MapBuilder shared;
   for (const std::string& folder : builds) {
     const yaml::Node spec = spec_of(library, "providers/" + folder + "/" + file);
     if (!spec.is_map()) continue;
     add_shared(shared, spec.get(kShared), sink);
-    yaml::MapBuilder own(spec);
-    own.remove(kShared);
-    fragments.push_back(with_shared(own.build(library.arena(), spec.origin()),
-                                    shared.build(library.arena()), library.shared_arena(), sink));
-  }
-  if (fragments.empty()) {
-    const yaml::Entry type = library.arena().entry("type", yaml::Node::view("object"));
-    fragments.push_back(library.arena().map({&type, 1}));
+    if (spec.get(kRequired).is_list()) {
+      const yaml::Entry required = library.arena().entry(kRequired, spec.get(kRequired));
+      fragments.push_back(library.arena().map({&required, 1}, spec.origin()));
+    }
+    const yaml::Node parts = shared.build(library.arena());
+    for (const yaml::Entry& field : spec.get("fields").entries()) {
+      const yaml::Node whole = with_shared(field.value, parts, library.shared_arena(), sink);
+      fragments.push_back(schema_at(field.key.as_string(), whole, library.arena()));
+    }
   }
   return schema::merge_fragments(fragments, library.arena(), sink);
 }

@@ -1,4 +1,4 @@
-// Parts of schemas that stand in several places.
+// Schemas as files of knowledge write them: by path, and with parts that stand in several places.
 #pragma once
 
 #include <string_view>
@@ -16,5 +16,9 @@ inline constexpr std::string_view kTakesShared = "x-gpuctl-shared";
 /// first. No such part, or one that takes in itself: GPU0402.
 yaml::Node with_shared(const yaml::Node& schema, const yaml::Node& parts, yaml::SharedArena& arena,
                        diag::Sink& sink);
+
+/// The schema of a document that has `schema` at a dotted path, and says nothing else. `[]` behind
+/// a name enters the items of a list: `spec.pools[].disk`. The empty path is the document.
+yaml::Node schema_at(std::string_view path, const yaml::Node& schema, yaml::Arena& arena);
 
 }  // namespace gpuctl::catalog

@@ -91,7 +91,11 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
   }
   for (const catalog::Overlay& file : files) {
     if (!file.path.ends_with(".yaml")) continue;
-    if (const yaml::Node* tree = library.file(file.path)) yaml::pack(trees, *tree);
+    const yaml::Node* written = library.written(file.path);
+    const yaml::Node* whole = library.file(file.path);
+    if (written == nullptr) continue;
+    yaml::pack(trees, *written);
+    if (whole != written) yaml::pack(programs[file.path], *whole);
   }
   const std::vector<yaml::Node> secret_rules = catalog::secret_rules(library);
   const secrets::Rules compiled(secret_rules, true, sink);

@@ -8,7 +8,7 @@ list of one, and every variable is read by something.
 
 import re
 
-from common import ROOT, main, relative
+from common import ROOT, formats, main, relative
 
 try:
     import yaml
@@ -22,15 +22,6 @@ MOST = 200
 DIRECTIVE = re.compile(r"^[ \t]*\$(?:if|forEach|let):(.*)$", re.MULTILINE)
 STRING = re.compile(r"""[rR]('''|\"\"\"|'|").*?\1|('''|\"\"\"|'|")(?:\\.|(?!\2).)*\2""", re.DOTALL)
 CLOSE = {"(": ")", "[": "]", "{": "}"}
-
-
-def formats():
-    """The schema of each kind of file."""
-    found = {}
-    for path in sorted((ROOT / "providers/formats").glob("*.yaml")):
-        document = yaml.load(path.read_text(), Loader=yaml.BaseLoader)
-        found[document["metadata"]["name"]] = document["spec"]["schema"]
-    return found
 
 
 def closing(text, at):
@@ -145,7 +136,7 @@ def line_of(node, at):
 
 
 def check():
-    schemas = formats()
+    schemas = {form["metadata"]["name"]: form["spec"]["schema"] for form in formats(yaml.BaseLoader).values()}
     findings, count = [], 0
     texts = {path: path.read_text() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.yaml"))}
     everywhere = "\n".join(texts.values())

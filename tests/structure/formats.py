@@ -7,7 +7,7 @@
 import re
 import sys
 
-from common import ROOT, main, relative
+from common import ROOT, formats, main, relative
 
 try:
     import yaml
@@ -88,14 +88,8 @@ def page(path, form, page_of):
         lines += ["Files: " + ", ".join(f"`{file}`" for file in files), ""]
     if text := spec.get("description"):
         lines += [text.strip(), ""]
-    inner = schema.get("properties", {}).get("spec")
-    if files and inner:
-        needed = schema.get("properties", {}).get("metadata", {}).get("required", [])
-        wrapper = "`metadata.name` is required. " if "name" in needed else ""
-        lines += [f"{wrapper}Fields of `spec`:", ""]
-        schema = inner
-        if "x-gpuctl-format" in inner:
-            lines[-2] = f"`spec` is a [schema]({page_of[inner['x-gpuctl-format']]})."
+    if files:
+        lines += [("`metadata.name` is required. " if spec.get("named") else "") + "Fields of `spec`:", ""]
     rows = list(rows_of(schema, "", page_of))
     if rows:
         lines += ["| Field | Value | Meaning |", "|---|---|---|"]
@@ -109,15 +103,14 @@ def page(path, form, page_of):
 
 
 def pages():
-    forms = {path: yaml.load(path.read_text(), Loader) for path in sorted((ROOT / "providers/formats").glob("*.yaml"))}
+    forms = formats(Loader)
     page_of = {form["metadata"]["name"]: path.stem + ".md" for path, form in forms.items()}
     return {PAGES / (path.stem + ".md"): page(path, form, page_of) for path, form in forms.items()}
 
 
 def undescribed():
     """Fields that say nothing of what they are for."""
-    for path in sorted((ROOT / "providers/formats").glob("*.yaml")):
-        form = yaml.load(path.read_text(), Loader)
+    for path, form in formats(Loader).items():
         for field, _, text in rows_of(form["spec"]["schema"], "", {"SchemaPart": ""}):
             if not text and field not in ("spec", "metadata", "metadata.name"):
                 yield f"{relative(path)}: `{field}` has no description"

@@ -32,7 +32,8 @@ std::string findings(const std::string& path, const std::string& text, bool prov
   EXPECT_EQ(good, !sink.has_errors());
   std::string out;
   for (const diag::Diagnostic& one : sink.sorted(library.sources())) {
-    const bool alone = one.message.find("no provider") != std::string::npos;
+    const bool alone = one.message.find("no provider") != std::string::npos ||
+                       one.message.find("no TemplateBase") != std::string::npos;
     EXPECT_EQ(one.code, alone ? "GPU0402" : "GPU0401");
     out += (out.empty() ? "" : "; ") + one.message;
     for (const std::string& help : one.help) out += " (" + help + ")";
@@ -68,6 +69,16 @@ TEST(Formats, TemplatesAreListed) {
   const std::string path = "templates/a/b/c.yaml";
   EXPECT_EQ(findings(path, wrap("Template", "  output: x\n  raw: true\n  template: {a: [1]}\n")),
             "no provider lists `" + path + "`");
+}
+
+TEST(Formats, BasesAreExtendedAndNotListed) {
+  const std::string base = wrap("TemplateBase", "  layer: x\n", "base");
+  EXPECT_EQ(findings("templates/a/base.yaml", base), "");
+  EXPECT_EQ(findings("templates/a/base.yaml", wrap("TemplateBase", "  layr: x\n", "base")),
+            "TemplateBase: unknown field `spec.layr` (did you mean `layer`?)");
+  EXPECT_EQ(
+      findings("templates/a/b.yaml", wrap("Template", "  extends: a/base.yaml\n  template: {}\n")),
+      "no TemplateBase `a/base.yaml`");
 }
 
 TEST(Formats, FoldersAreProviders) {
@@ -132,12 +143,28 @@ TEST(Formats, LookIntoSchemas) {
   const auto schema = [](const std::string& text) {
     return findings("providers/lab/schema.yaml", wrap("Schema", "  " + text + "\n"));
   };
-  EXPECT_EQ(schema("{type: object, properties: {a: {type: array, items: {type: string}}}}"), "");
-  EXPECT_EQ(schema("{type: object, properties: {a: {type: array, items: {typ: string}}}}"),
+  EXPECT_EQ(schema("{fields: {a: {type: array, items: {type: string}}}}"), "");
+  EXPECT_EQ(schema("{fields: {a: {type: array, items: {typ: string}}}}"),
             "Schema: unknown field `typ` (did you mean `type`?)");
-  EXPECT_EQ(schema("{type: object, properties: {a: {type: string, x-gpuctl-secert: true}}}"),
+  EXPECT_EQ(schema("{fields: {a: {type: string, x-gpuctl-secert: true}}}"),
             "Schema: unknown field `x-gpuctl-secert` (did you mean `x-gpuctl-secret`, "
             "`x-gpuctl-cel` or `x-gpuctl-reader`?)");
+}
+
+TEST(Formats, KnowPathsOfSchemas) {
+  const auto path = [](const std::string& name) {
+    return findings("providers/lab/schema.yaml",
+                    wrap("Schema", "  fields:\n    " + name + ": {type: string}\n"));
+  };
+  const std::string broken =
+      "Schema: `spec.fields` does not meet a rule of its schema: paths are written as "
+      "`spec.gpuPools[].name`";
+  EXPECT_EQ(path("spec.gpuPools[].name"), "");
+  EXPECT_EQ(path("spec.grid[][]"), "");
+  EXPECT_EQ(path("spec..name"), broken);
+  EXPECT_EQ(path("spec.gpuPools[]name"), broken);
+  EXPECT_EQ(path("spec.gpuPools[0]"), broken);
+  EXPECT_EQ(path("spec.name."), broken);
 }
 
 }  // namespace

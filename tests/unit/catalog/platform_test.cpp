@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/knowledge.hpp"
+#include "yaml/emit.hpp"
 
 namespace gpuctl::catalog {
 namespace {
@@ -79,8 +80,7 @@ Files with_base(const std::string& shared, const std::string& disk) {
   files["providers/lab/provider.yaml"] =
       wrap("Provider", "  platform: true\n  builds: [base, lab]\n");
   files["providers/base/provider.yaml"] = wrap("Provider", "  builds: [base]\n");
-  files["providers/base/schema.yaml"] = wrap("Schema", R"(  type: object
-  shared:
+  files["providers/base/schema.yaml"] = wrap("Schema", R"(  shared:
     size: {type: integer, minimum: 1}
     disk:
       type: object
@@ -88,9 +88,31 @@ Files with_base(const std::string& shared, const std::string& disk) {
       required: [size]
       properties: {size: {x-gpuctl-shared: size}, kind: {type: string}}
 )");
-  files["providers/lab/schema.yaml"] = wrap(
-      "Schema", "  type: object\n  shared: " + shared + "\n  properties: {disk: " + disk + "}\n");
+  files["providers/lab/schema.yaml"] =
+      wrap("Schema", "  shared: " + shared + "\n  fields: {disk: " + disk + "}\n");
   return files;
+}
+
+TEST(Platform, PutsFieldsAtTheirPaths) {
+  Files files = with_base("{}", "{type: object}");
+  files["providers/base/schema.yaml"] = wrap("Schema", R"(  required: [spec]
+  fields:
+    spec.pools[].disk: {type: object, required: [size]}
+    spec: {required: [pools]}
+)");
+  files["providers/lab/schema.yaml"] = wrap("Schema", R"(  fields:
+    spec.pools[].disk: {properties: {size: {type: integer}}}
+    spec.grid[][].x: {type: integer}
+)");
+  const Lab lab(files);
+  ASSERT_NE(lab.platform, nullptr) << lab.report();
+  EXPECT_EQ(
+      yaml::emit_json(schema::definition(*lab.platform->blueprint)),
+      R"({"type":"object","required":["spec"],"properties":{"spec":{"type":"object",)"
+      R"("properties":{"pools":{"type":"array","items":{"type":"object","properties":)"
+      R"({"disk":{"type":"object","required":["size"],"properties":{"size":)"
+      R"({"type":"integer"}}}}}},"grid":{"type":"array","items":{"type":"array","items":)"
+      R"({"type":"object","properties":{"x":{"type":"integer"}}}}}},"required":["pools"]}}})");
 }
 
 TEST(Platform, SharesPartsOfSchemas) {
@@ -123,6 +145,37 @@ TEST(Platform, RefusesFaultyPartsOfSchemas) {
     EXPECT_EQ(broken.platform, nullptr) << shared << disk;
     EXPECT_EQ(broken.codes(), "GPU0402") << broken.report();
   }
+}
+
+// `lab` with a template that extends a base.
+Files with_template(const std::string& base, const std::string& own) {
+  Files files = lab();
+  files["providers/lab/provider.yaml"] =
+      wrap("Provider", "  platform: true\n  builds: [lab]\n  templates: [own.yaml]\n");
+  files["templates/base.yaml"] = wrap("TemplateBase", base, "base");
+  files["templates/own.yaml"] = wrap("Template", "  extends: base.yaml\n" + own, "own");
+  return files;
+}
+
+TEST(Platform, TemplatesTakeOverTheirBase) {
+  const Lab lab(with_template("  layer: x\n  template: {a: 1, b: {c: 2, d: [3]}, e: 4}\n",
+                              "  template: {z: 0, b: {d: [5], y: 6}, x: 7}\n"));
+  ASSERT_NE(lab.platform, nullptr) << lab.report();
+  const yaml::Node* tree = lab.library->file("templates/own.yaml");
+  EXPECT_EQ(yaml::emit_json(tree->get("spec")),
+            R"({"layer":"x","template":{"z":0,"a":1,"b":{"c":2,"d":[5],"y":6},"x":7,"e":4}})");
+  EXPECT_EQ(tree->get("kind").as_string(), "Template");
+  EXPECT_EQ(tree, lab.library->file("templates/own.yaml"));
+  EXPECT_NE(lab.library->written("templates/own.yaml")->get("spec").find("extends"), nullptr);
+}
+
+TEST(Platform, BasesAreNoTemplates) {
+  Files files = with_template("  layer: x\n", "  template: {}\n");
+  files["providers/lab/provider.yaml"] =
+      wrap("Provider", "  platform: true\n  builds: [lab]\n  templates: [own.yaml, base.yaml]\n");
+  const Lab broken(files);
+  EXPECT_EQ(broken.platform, nullptr);
+  EXPECT_EQ(broken.codes(), "GPU0402") << broken.report();
 }
 
 TEST(Platform, SuggestsAName) {

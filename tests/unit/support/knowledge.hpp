@@ -30,9 +30,8 @@ inline Files lab() {
   return {
       {"providers/lab/provider.yaml",
        wrap("Provider", "  title: Lab\n  platform: true\n  builds: [lab]\n  templates: []\n")},
-      {"providers/lab/schema.yaml", wrap("Schema", R"(  type: object
-  required: [apiVersion, kind, metadata, spec]
-  properties:
+      {"providers/lab/schema.yaml", wrap("Schema", R"(  required: [apiVersion, kind, metadata, spec]
+  fields:
     apiVersion: {type: string}
     kind: {type: string}
     metadata: {type: object, required: [name], properties: {name: {type: string}}}
@@ -56,8 +55,7 @@ inline Files lab() {
           type: array
           items: {type: object, x-kubernetes-preserve-unknown-fields: true}
 )")},
-      {"providers/lab/derived.yaml", wrap("Schema", R"(  type: object
-  properties:
+      {"providers/lab/derived.yaml", wrap("Schema", R"(  fields:
     name: {type: string}
     size: {type: integer}
     channel: {type: string}
@@ -75,8 +73,7 @@ inline Files lab() {
             type: array
             items: {type: object, properties: {name: {type: string}, replicas: {type: integer}, index: {type: integer}}}
 )")},
-      {"providers/lab/facts.yaml", wrap("Schema", R"(  type: object
-  properties:
+      {"providers/lab/facts.yaml", wrap("Schema", R"(  fields:
     infraID: {type: string, x-gpuctl-obtain: ask the cluster}
 )")},
       {"providers/lab/tables/machines.yaml", wrap("Table", R"(  key: type

@@ -66,8 +66,7 @@ Made run(const std::string& spec, const std::string& kept = "null",
   files["providers/lab/rules.yaml"] = wrap("Rules", rules);
   files["providers/lab/derive.yaml"] =
       wrap("Derivation", "  rows:\n    - {set: versions, choose: true}\n");
-  files["providers/lab/derived.yaml"] = wrap("Schema", R"(  type: object
-  properties:
+  files["providers/lab/derived.yaml"] = wrap("Schema", R"(  fields:
     tool: {type: object, properties: {release: {type: string}}}
     versions:
       type: object
