@@ -120,7 +120,7 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
     if (platform != nullptr) {
       document::Context context;
       context.prefix = name + ": ";
-      platform->documents->check(written, context, sources, arena, sink);
+      platform->documents->check(written, context, {sources, arena, sink});
       const auto read = platform->documents->read(written, context, false, sources, arena);
       const yaml::Node summary = read ? read->get("summary") : yaml::Node();
       for (const yaml::Entry& entry : summary.entries()) json.set(entry.key, entry.value);

@@ -9,6 +9,7 @@
 
 #include "cel/program.hpp"
 #include "diag/diagnostic.hpp"
+#include "yaml/context.hpp"
 #include "yaml/node.hpp"
 
 namespace gpuctl::derive {
@@ -62,7 +63,7 @@ class Chooser {
   /// `values` are those of base_environment(). A kept choice that does not go with the rest any
   /// more is GPU0603. Thread-safe.
   virtual Chosen choose(std::span<const cel::Value> values, const Earlier& earlier,
-                        diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) const = 0;
+                        yaml::Context context) const = 0;
 };
 
 }  // namespace gpuctl::derive

@@ -14,23 +14,22 @@ namespace {
 class DerivationRun {
  public:
   DerivationRun(const Derivation& derivation, const blueprint::Blueprint& blueprint,
-                const yaml::Node& facts, const Earlier& earlier, diag::Sources& sources,
-                yaml::Arena& arena, diag::Sink& sink, cel::Provenance* provenance)
+                const yaml::Node& facts, const Earlier& earlier, yaml::Context context,
+                cel::Provenance* provenance)
       : variables_(*derivation.variables),
         chooser_(derivation.chooser.get()),
         derived_schema_(*blueprint.platform->derived),
         earlier_(earlier),
-        sources_(sources),
-        arena_(arena),
-        sink_(sink),
+        context_(context),
         provenance_(provenance) {
     Inputs inputs;
     inputs.metadata = blueprint.metadata;
     inputs.spec = blueprint.spec;
     inputs.catalog = blueprint.platform->catalog;
     inputs.facts = facts;
-    result_.cluster = arena.map(std::span<const yaml::Entry>(), blueprint.document.origin());
-    if (provenance_ != nullptr) inputs = mark(inputs, *provenance_, arena);
+    result_.cluster =
+        context.arena.map(std::span<const yaml::Entry>(), blueprint.document.origin());
+    if (provenance_ != nullptr) inputs = mark(inputs, *provenance_, context.arena);
     values_ = inputs.values();
     variables_.bind(values_);
     shared_count_ = values_.size();
@@ -51,9 +50,9 @@ class DerivationRun {
           row.variables.bind(values_);
           return value(row, filed);
         }};
-    result_.cluster = set_at(result_.cluster, row.path, placing, arena_);
+    result_.cluster = set_at(result_.cluster, row.path, placing, context_.arena);
     if (provenance_ != nullptr) {
-      result_.cluster = provenance_->mark("cluster", result_.cluster, arena_);
+      result_.cluster = provenance_->mark("cluster", result_.cluster, context_.arena);
     }
   }
 
@@ -63,9 +62,9 @@ class DerivationRun {
   // Evaluates; a fault is reported and gives nothing. `reads` as in cel::evaluate().
   std::optional<cel::Value> run(const cel::Expression& expression, const Row& row,
                                 std::vector<yaml::Origin>* reads = nullptr) {
-    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_, reads);
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, context_.arena, reads);
     if (outcome.ok()) return std::move(outcome.value);
-    cel::report(*outcome.error, expression, sources_, sink_)
+    cel::report(*outcome.error, expression, context_.sources, context_.sink)
         .note("while deriving `" + row.text + "`");
     return std::nullopt;
   }
@@ -94,7 +93,7 @@ class DerivationRun {
       if (fresh) fresh = cel::unwrapped(std::move(*fresh));
       if (!fresh || fresh->is_omit()) return std::nullopt;
       if (!fresh->is_node()) {
-        sink_
+        context_.sink
             .error(kFaultyRow, row.written.get("value").origin(),
                    "`" + row.text + "` cannot hold a value of this type")
             .got(cel::foreign_type(*fresh));
@@ -107,23 +106,24 @@ class DerivationRun {
     if (provenance_ == nullptr) return chosen;
     evaluation.scalar = row.value ? row.value.written() : row.written.get("set");
     evaluation.because = because(row);
-    return provenance_->mark_result(std::move(evaluation), *chosen, arena_);
+    return provenance_->mark_result(std::move(evaluation), *chosen, context_.arena);
   }
 
   // What the row's body makes; nothing when it is left out, or after a fault.
   std::optional<yaml::Node> composed(const Row& row) {
     const compose::ResolveSecret no_secrets;
-    compose::Instance instance(arena_, no_secrets, sources_, sink_, provenance_);
+    compose::Instance instance(context_.arena, no_secrets, context_.sources, context_.sink,
+                               provenance_);
     std::optional<yaml::Node> made = instance.make(row.body.get(), values_);
     if (!instance.fault()) return made;
-    cel::report(instance.fault()->error, instance.fault()->at, sources_, sink_)
+    cel::report(instance.fault()->error, instance.fault()->at, context_.sources, context_.sink)
         .note("while deriving `" + row.text + "`");
     return std::nullopt;
   }
 
   // What stands at the path; nothing where a key is absent on the way.
   std::optional<cel::Value> copied(const Row& row, std::vector<yaml::Origin>* reads) {
-    cel::Outcome outcome = cel::attempt(*row.value.get().program, values_, arena_, reads);
+    cel::Outcome outcome = cel::attempt(*row.value.get().program, values_, context_.arena, reads);
     if (outcome.ok()) return std::move(outcome.value);
     if (outcome.error->kind == cel::EvalError::Kind::no_such_key) return std::nullopt;
     return run(row.value.get(), row);
@@ -132,16 +132,16 @@ class DerivationRun {
   // Why the row gives what it gives; empty when it does not say.
   std::string because(const Row& row) {
     if (!row.because) return "";
-    const cel::TextOutcome text = cel::evaluate(row.because.get(), values_, arena_);
+    const cel::TextOutcome text = cel::evaluate(row.because.get(), values_, context_.arena);
     if (!text.error) return std::string(text.value.node().as_string());
-    cel::report(*text.error, *text.at, sources_, sink_);
+    cel::report(*text.error, *text.at, context_.sources, context_.sink);
     return "";
   }
 
   yaml::Node choose() {
-    if (chooser_ == nullptr) return arena_.map(std::span<const yaml::Entry>());
+    if (chooser_ == nullptr) return context_.arena.map(std::span<const yaml::Entry>());
     const auto base = std::span(values_).first(kBaseVariables);
-    Chosen made = chooser_->choose(base, earlier_, sources_, arena_, sink_);
+    Chosen made = chooser_->choose(base, earlier_, context_);
     for (Choice& choice : made.choices) result_.choices.push_back(std::move(choice));
     result_.conflict = std::move(made.conflict);
     return made.values;
@@ -156,7 +156,7 @@ class DerivationRun {
       const bool valid = is_true(row.valid.get(), row);
       values_.pop_back();
       if (!valid) {
-        sink_
+        context_.sink
             .error(kChoiceInvalid, old->origin(),
                    "the kept choice `" + filed + "` is no longer valid")
             .got(yaml::emit_json(*old))
@@ -165,7 +165,7 @@ class DerivationRun {
         return std::nullopt;
       }
     }
-    return arena_.clone(*old);
+    return context_.arena.clone(*old);
   }
 
   // Whether a value of the lock can stand where the row sets it; reports otherwise.
@@ -175,11 +175,12 @@ class DerivationRun {
     const schema::Schema* schema = schema::at(derived_schema_, path);
     if (schema == nullptr) return true;
     diag::Sink faults;
-    schema::validate(*schema, old, arena_, sources_, faults, {.evaluate_rules = false});
+    schema::validate(*schema, old, context_.arena, context_.sources, faults,
+                     {.evaluate_rules = false});
     if (!faults.has_errors()) return true;
     const diag::Diagnostic& first = faults.all().front();
     report_faulty_choice(filed, old, first.expected.empty() ? first.message : first.expected,
-                         sink_);
+                         context_.sink);
     return false;
   }
 
@@ -190,9 +191,7 @@ class DerivationRun {
   std::size_t shared_count_ = 0;  // of values_: those that every row sees
   yaml::Node chosen_;
   const Earlier& earlier_;
-  diag::Sources& sources_;
-  yaml::Arena& arena_;
-  diag::Sink& sink_;
+  yaml::Context context_;
   cel::Provenance* provenance_;
   Derived result_;
 };
@@ -224,20 +223,20 @@ const yaml::Node* Earlier::kept(const std::string& path) const {
 
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
                               const yaml::Node& facts, const Earlier& earlier,
-                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
-                              cel::Provenance* provenance) {
-  const std::size_t errors_before = sink.error_count();
-  DerivationRun run(derivation, blueprint, facts, earlier, sources, arena, sink, provenance);
+                              yaml::Context context, cel::Provenance* provenance) {
+  const std::size_t errors_before = context.sink.error_count();
+  DerivationRun run(derivation, blueprint, facts, earlier, context, provenance);
   for (const Row& row : derivation.rows) {
     run.row(row);
     // Later rows build on this one: going on would only repeat the fault.
-    if (sink.error_count() != errors_before) return std::nullopt;
+    if (context.sink.error_count() != errors_before) return std::nullopt;
   }
   Derived derived = run.take();
   schema::ValidateOptions options;
   options.subject = "derived tree: ";
-  schema::validate(*blueprint.platform->derived, derived.cluster, arena, sources, sink, options);
-  if (sink.error_count() != errors_before) return std::nullopt;
+  schema::validate(*blueprint.platform->derived, derived.cluster, context.arena, context.sources,
+                   context.sink, options);
+  if (context.sink.error_count() != errors_before) return std::nullopt;
   return derived;
 }
 

@@ -15,6 +15,7 @@
 #include "derive/chooser.hpp"
 #include "derive/environment.hpp"
 #include "derive/path.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::derive {
 
@@ -67,7 +68,6 @@ struct Derived {
 /// use.
 std::optional<Derived> derive(const Derivation& derivation, const blueprint::Blueprint& blueprint,
                               const yaml::Node& facts, const Earlier& earlier,
-                              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
-                              cel::Provenance* provenance = nullptr);
+                              yaml::Context context, cel::Provenance* provenance = nullptr);
 
 }  // namespace gpuctl::derive

@@ -262,13 +262,13 @@ schema::ValidateOptions Kinds::options_of(const Context& context, std::set<diag:
 
 // Runs the rules of a kind and of those that it extends on a document.
 diag::Sink Kinds::judge(const Kind& kind, const Node& tree, const std::vector<cel::Value>& others,
-                        rule::Subject subject, diag::Sources& sources, yaml::Arena& arena) const {
+                        rule::Subject subject, yaml::Context context) const {
   const auto run = [&](const Node& read) {
     diag::Sink broken;
     subject.values = {cel::Value(read)};
     subject.values.insert(subject.values.end(), others.begin(), others.end());
     for (const Kind* part = &kind; part != nullptr; part = part->extends) {
-      rule::check(*ready(*part).rules, subject, sources, arena, broken);
+      rule::check(*ready(*part).rules, subject, context.into(broken));
     }
     return broken;
   };
@@ -278,7 +278,7 @@ diag::Sink Kinds::judge(const Kind& kind, const Node& tree, const std::vector<ce
                    [&](const diag::Diagnostic& one) { return one.primary.at == subject.fallback; });
   if (placed) return broken;
   // About what nobody wrote: say near what.
-  const Lent lent = lend_places(tree, arena);
+  const Lent lent = lend_places(tree, context.arena);
   subject.lent = &lent.around;
   subject.observer = nullptr;
   return run(lent.tree);
@@ -296,43 +296,42 @@ void Kinds::add_what_readers_do(const Kind& kind, const Reading& reading, const 
   }
 }
 
-bool Kinds::check(const Node& document, const Context& context, diag::Sources& sources,
-                  yaml::Arena& arena, diag::Sink& sink) const {
+bool Kinds::check(const Node& document, const Context& about, yaml::Context context) const {
   const Kind* found = kind_of(document);
   if (found == nullptr) return false;
   const Kind& kind = *found;
   diag::Sink findings;
   const Node written = schema::drop_nulls(
-      *kind.schema, decode(kind.definition, document, {sources, arena, findings}, true), arena,
-      findings, context.prefix);
-  const Node read_by = release(*platform_, context.release, arena);
-  const Reading reading{document,       written,          read_by,
-                        context.prefix, context.rendered, context.fallback};
+      *kind.schema, decode(kind.definition, document, context.into(findings), true), context.arena,
+      findings, about.prefix);
+  const Node read_by = release(*platform_, about.release, context.arena);
+  const Reading reading{document, written, read_by, about.prefix, about.rendered, about.fallback};
   const std::vector<cel::Value> others = {cel::Value(platform_->catalog), cel::Value(read_by),
-                                          cel::Value(context.cluster),
-                                          cel::Value(known_objects(context, arena))};
-  const Node tree =
-      schema::apply_defaults(*kind.schema, convert(kind, written, others, arena), arena);
+                                          cel::Value(about.cluster),
+                                          cel::Value(known_objects(about, context.arena))};
+  const Node tree = schema::apply_defaults(
+      *kind.schema, convert(kind, written, others, context.arena), context.arena);
   rule::Subject subject;
-  subject.fallback = context.fallback != diag::kNoOrigin ? context.fallback : start_of(document);
-  subject.prefix = context.prefix;
-  subject.rendered = context.rendered;
-  subject.cluster_known = !context.cluster.is_null();
-  subject.observer = context.observer;
+  subject.fallback = about.fallback != diag::kNoOrigin ? about.fallback : start_of(document);
+  subject.prefix = about.prefix;
+  subject.rendered = about.rendered;
+  subject.cluster_known = !about.cluster.is_null();
+  subject.observer = about.observer;
   // Of a text that cannot be read nothing more can be said.
   if (!findings.has_errors()) {
     std::set<diag::Origin> failed;
     diag::Sink faults;
-    schema::validate(*kind.schema, tree, arena, sources, faults, options_of(context, failed));
+    schema::validate(*kind.schema, tree, context.arena, context.sources, faults,
+                     options_of(about, failed));
     add_what_readers_do(kind, reading, faults, findings);
-    kind.availability->check(reading, arena, findings);
+    kind.availability->check(reading, context.arena, findings);
     subject.faulty = findings.has_errors();
     subject.failed = &failed;
-    findings.take(judge(kind, tree, others, subject, sources, arena));
+    findings.take(judge(kind, tree, others, subject, context));
   }
   for (const diag::Diagnostic& finding : findings.all()) {
-    if (context.rendered && finding.severity != diag::Severity::error) continue;
-    diag::Diagnostic& added = sink.add(finding);
+    if (about.rendered && finding.severity != diag::Severity::error) continue;
+    diag::Diagnostic& added = context.sink.add(finding);
     if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
     added.path = written_path(written, added.path, added.primary.at);
   }

@@ -14,6 +14,7 @@
 #include "document/availability.hpp"
 #include "document/match.hpp"
 #include "rule/rule.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::document {
 
@@ -64,8 +65,7 @@ class Kinds {
 
   /// Decodes, converts and completes the document as its reader does, then checks its schema and
   /// the rules of its kind. False when no kind fits: nothing was checked.
-  bool check(const yaml::Node& document, const Context& context, diag::Sources& sources,
-             yaml::Arena& arena, diag::Sink& sink) const;
+  bool check(const yaml::Node& document, const Context& about, yaml::Context context) const;
 
   /// The document as its reader decodes and converts it, with `complete` also with its defaults;
   /// texts stay texts.
@@ -107,7 +107,7 @@ class Kinds {
   const Kind& ready(const Kind& kind) const;
   static schema::ValidateOptions options_of(const Context& context, std::set<diag::Origin>& failed);
   diag::Sink judge(const Kind& kind, const yaml::Node& tree, const std::vector<cel::Value>& others,
-                   rule::Subject subject, diag::Sources& sources, yaml::Arena& arena) const;
+                   rule::Subject subject, yaml::Context context) const;
   /// The kind of a document, ready for use; nullptr when none fits.
   const Kind* kind_of(const yaml::Node& document) const;
   yaml::Node convert(const Kind& kind, yaml::Node document, const std::vector<cel::Value>& others,

@@ -82,7 +82,7 @@ class Loading {
     if (!text) return true;
     const auto& [sources, arena, sink] = context_;
     const diag::FileId file = sources.add_file(path, std::move(*text));
-    out_.old_lock = plan::read_lock(file, blueprint_.name, kVersion, sources, arena, sink);
+    out_.old_lock = plan::read_lock(file, blueprint_.name, kVersion, context_);
     if (!out_.old_lock) return false;
     out_.earlier.choices = plan::kept_choices(*out_.old_lock, arena);
     return true;

@@ -23,13 +23,11 @@ std::string release_of(const Compiled& compiled, const render::Cluster& cluster)
 
 Manifests write_once(const Opened& opened, const Loaded& loaded, const render::Cluster& cluster,
                      const Request& request, yaml::Context context) {
-  const auto& [sources, arena, findings] = context;
   const base::StageScope rendering(base::Stage::render);
   Manifests out;
-  out.rendered = render::render(*opened.compiled->templates, cluster, loaded.extra, {}, sources,
-                                arena, findings);
+  out.rendered = render::render(*opened.compiled->templates, cluster, loaded.extra, {}, context);
   const base::StageScope verifying(base::Stage::verify);
-  if (!findings.has_errors()) {
+  if (!context.sink.has_errors()) {
     out.crd_rules =
         verify(out.rendered.documents, *opened.compiled, cluster, true, request, context);
   }
@@ -40,9 +38,8 @@ Manifests write_once(const Opened& opened, const Loaded& loaded, const render::C
 Manifests trace(const Opened& opened, const Loaded& loaded, const Request& request,
                 yaml::Context context) {
   auto provenance = std::make_unique<cel::Provenance>();
-  const auto derived =
-      derive::derive(*opened.compiled->derivation, opened.blueprint, loaded.facts, loaded.earlier,
-                     context.sources, context.arena, context.sink, provenance.get());
+  const auto derived = derive::derive(*opened.compiled->derivation, opened.blueprint, loaded.facts,
+                                      loaded.earlier, context, provenance.get());
   Manifests out;
   if (derived) {
     render::Cluster cluster = cluster_of(opened, loaded, *derived);
@@ -84,12 +81,12 @@ std::optional<schema::RuleCounts> verify(const std::vector<render::Document>& do
                                          yaml::Context context) {
   const auto& [sources, arena, sink] = context;
   render::verify_as_read(documents, *compiled.documents, release_of(compiled, cluster),
-                         cluster.derived.cluster, secrets_left_out, sources, arena, sink);
+                         cluster.derived.cluster, secrets_left_out, context);
   if (!request.crds || sink.has_errors()) return std::nullopt;
   const std::lock_guard<std::mutex> one_at_a_time(request.crds->mutex);
   schema::RuleCounts counts;
-  render::verify(documents, *compiled.documents, request.crds->crds, secrets_left_out, sources,
-                 arena, sink, &counts);
+  render::verify(documents, *compiled.documents, request.crds->crds, secrets_left_out, context,
+                 &counts);
   return counts;
 }
 
@@ -100,7 +97,7 @@ std::optional<derive::Derived> derive(const Opened& opened, const Loaded& loaded
   {
     const base::StageScope deriving(base::Stage::derive);
     derived = derive::derive(*opened.compiled->derivation, opened.blueprint, loaded.facts,
-                             loaded.earlier, context.sources, context.arena, findings);
+                             loaded.earlier, context.into(findings));
   }
   take(std::move(findings), opened, loaded, request, context);
   return derived;

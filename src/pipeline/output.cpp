@@ -39,16 +39,15 @@ void report_left_out(const render::Rendered& rendered, const Request& request, d
 std::optional<std::string> resolve_secret(const yaml::Node& reference, std::string_view checked_as,
                                           const std::string& directory, const Compiled& compiled,
                                           yaml::Context context) {
-  const auto& [sources, arena, sink] = context;
-  std::optional<std::string> value = secrets::read_secret(reference, directory, sink);
+  std::optional<std::string> value = secrets::read_secret(reference, directory, context.sink);
   if (!value || checked_as.empty()) return value;
   document::Context about;
   about.fallback = secrets::place_of_secret(reference);
-  const std::size_t errors_before = sink.error_count();
+  const std::size_t errors_before = context.sink.error_count();
   compiled.documents->check(
-      document::token_document(checked_as, *value, document::seconds_now(), arena), about, sources,
-      arena, sink);
-  return sink.error_count() == errors_before ? value : std::nullopt;
+      document::token_document(checked_as, *value, document::seconds_now(), context.arena), about,
+      context);
+  return context.sink.error_count() == errors_before ? value : std::nullopt;
 }
 
 std::vector<SecretFile> secret_files(const Compiled& compiled, const render::Cluster& cluster,
@@ -60,7 +59,7 @@ std::vector<SecretFile> secret_files(const Compiled& compiled, const render::Clu
     return resolve_secret(reference, checked_as, directory, compiled, context);
   };
   const std::vector<render::Document> documents =
-      render::render_secret(*compiled.templates, cluster, resolve, sources, arena, sink);
+      render::render_secret(*compiled.templates, cluster, resolve, context);
   if (sink.has_errors()) return {};
   // Messages about a value that breaks its schema would quote it.
   diag::Sink hidden;

@@ -32,7 +32,7 @@ void develop(Result& out, const std::string& input, const Request& request, Know
   {
     const base::StageScope checking(base::Stage::check);
     rule::check(*compiled.rules, opened.blueprint, *derived, out.loaded->facts, request.date,
-                *out.sources, *out.arena, objections);
+                {*out.sources, *out.arena, objections});
   }
   diag::Sink later;  // objections that do not stop it
   if (request.despite_rules) {

@@ -116,14 +116,15 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
 }
 
 std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
-                              std::string_view version, diag::Sources& sources, yaml::Arena& arena,
-                              diag::Sink& sink) {
-  const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
+                              std::string_view version, yaml::Context context) {
+  const std::optional<yaml::Node> document =
+      yaml::read(file, context.sources, context.arena, context.sink);
   if (!document) return std::nullopt;
   if (document->get("apiVersion").as_string() != catalog::kApiVersion ||
       document->get("kind").as_string() != "Lock" || !document->get("files").is_map()) {
     const bool empty = document->origin() == diag::kNoOrigin;
-    sink.error(kFaultyLock, empty ? sources.add_span(file, 0, 0) : document->origin(),
+    context.sink
+        .error(kFaultyLock, empty ? context.sources.add_span(file, 0, 0) : document->origin(),
                "this file is no lock of gpuctl")
         .expect("`apiVersion: " + std::string(catalog::kApiVersion) + "`, `kind: Lock` and `files`")
         .suggest(std::string(kRestore));
@@ -137,9 +138,9 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
     lock.choices.push_back({std::string(choice.key.as_string()), choice.value.get("value"),
                             std::string(choice.value.get("because").as_string()), true});
   }
-  bool sound = check_owner(*document, cluster, version, sink);
+  bool sound = check_owner(*document, cluster, version, context.sink);
   for (const yaml::Entry& row : document->get("files").entries()) {
-    sound = check_row(row, sink) && sound;
+    sound = check_row(row, context.sink) && sound;
     lock.files[std::string(row.key.as_string())] = {
         std::string(row.value.get("sha256").as_string()),
         std::string(row.value.get("template").as_string())};

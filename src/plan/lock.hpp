@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "derive/derive.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::plan {
 
@@ -32,8 +33,7 @@ std::string write_lock(const Lock& lock, const std::string& cluster);
 /// Reads the lock of `cluster` (its name), as this version of gpuctl can; nothing after a
 /// diagnostic (GPU01xx, GPU0611, another cluster's GPU0682, a newer version's GPU0683).
 std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
-                              std::string_view version, diag::Sources& sources, yaml::Arena& arena,
-                              diag::Sink& sink);
+                              std::string_view version, yaml::Context context);
 
 /// The choices as derive::derive() takes them: a map from path to value.
 yaml::Node kept_choices(const Lock& lock, yaml::Arena& arena);

@@ -23,20 +23,16 @@ constexpr std::string_view kFactsPrefix = "facts.";
 // Instantiates templates one after the other into `out_`.
 class Renderer {
  public:
-  Renderer(const Cluster& cluster, const compose::ResolveSecret& resolve, diag::Sources& sources,
-           yaml::Arena& arena, diag::Sink& sink, Rendered& out)
-      : cluster_(cluster),
-        resolve_(resolve),
-        sources_(sources),
-        arena_(arena),
-        sink_(sink),
-        out_(out) {}
+  Renderer(const Cluster& cluster, const compose::ResolveSecret& resolve, yaml::Context context,
+           Rendered& out)
+      : cluster_(cluster), resolve_(resolve), context_(context), out_(out) {}
 
   // `lists`: the values of `layers` and `folders`, for the index phase.
   void run(const Template& made_by, const std::vector<yaml::Node>& lists) {
     std::vector<cel::Value> values = inputs().values();
     for (const yaml::Node& list : lists) values.emplace_back(list);
-    compose::Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
+    compose::Instance instance(context_.arena, resolve_, context_.sources, context_.sink,
+                               cluster_.provenance);
     if (made_by.include_when) {
       const std::optional<cel::Value> include = instance.value(*made_by.include_when, values);
       if (!include) {
@@ -45,7 +41,7 @@ class Renderer {
       }
       if (!include->is_node() || !include->node().as_boolean()) return;
     }
-    content_ = made_by.content(sink_);
+    content_ = made_by.content(context_.sink);
     if (content_ != nullptr) loop(made_by, 0, values);
   }
 
@@ -66,7 +62,8 @@ class Renderer {
       values.resize(count);
       return;
     }
-    compose::Instance instance(arena_, resolve_, sources_, sink_, cluster_.provenance);
+    compose::Instance instance(context_.arena, resolve_, context_.sources, context_.sink,
+                               cluster_.provenance);
     const std::optional<cel::Value> list = instance.value(content_->loops[depth].list, values);
     if (!list) {
       fault(made_by, *instance.fault());
@@ -88,8 +85,8 @@ class Renderer {
       return std::string();
     };
     const bool left_out = made_by.is_private && !resolve_;
-    compose::Instance instance(arena_, left_out ? note : resolve_, sources_, sink_,
-                               cluster_.provenance);
+    compose::Instance instance(context_.arena, left_out ? note : resolve_, context_.sources,
+                               context_.sink, cluster_.provenance);
     for (const Content::Local& local : content_->locals) {
       std::optional<cel::Value> made = instance.value(local.value, values);
       if (!made) {
@@ -117,13 +114,13 @@ class Renderer {
       document.path = path->as_string();
       document.path_at = path->origin();
     }
-    const std::size_t errors_before = sink_.error_count();
+    const std::size_t errors_before = context_.sink.error_count();
     const std::optional<yaml::Node> body = instance.make(*content_->body, values);
     if (instance.fault()) {
       fault(made_by, *instance.fault());
       return;
     }
-    if (!body || sink_.error_count() != errors_before) return;
+    if (!body || context_.sink.error_count() != errors_before) return;
     document.body = *body;
     if (document.raw ? document.path.empty() : !identify(document)) return;
     if (left_out) {
@@ -152,13 +149,13 @@ class Renderer {
     const std::string_view kind = body.get("kind").as_string();
     const std::string_view name = body.get({"metadata", "name"}).as_string();
     if (kind.empty() || name.empty() || body.get("apiVersion").as_string().empty()) {
-      sink_.error(kFaultyDocument, document.origin, "the document is no object")
+      context_.sink.error(kFaultyDocument, document.origin, "the document is no object")
           .expect("apiVersion, kind and metadata.name");
       return false;
     }
     document.kind = cluster_.blueprint.platform->kind(body.get("apiVersion").as_string(), kind);
     if (document.kind == nullptr) {
-      sink_
+      context_.sink
           .error(kUnknownKind, body.get("kind").origin(),
                  "no facts about kind `" + std::string(kind) + "` (" +
                      std::string(body.get("apiVersion").as_string()) + ")")
@@ -185,18 +182,17 @@ class Renderer {
       out_.withheld.push_back(std::move(withheld));
       return;
     }
-    diag::Diagnostic& diagnostic = cel::report(fault.error, fault.at, sources_, sink_);
+    diag::Diagnostic& diagnostic =
+        cel::report(fault.error, fault.at, context_.sources, context_.sink);
     diagnostic.note("in template `" + made_by.path + "`");
     if (cluster_.provenance != nullptr) {
-      add_sources(*cluster_.provenance, fault.evaluation, sources_, diagnostic);
+      add_sources(*cluster_.provenance, fault.evaluation, context_.sources, diagnostic);
     }
   }
 
   const Cluster& cluster_;
   const compose::ResolveSecret& resolve_;
-  diag::Sources& sources_;
-  yaml::Arena& arena_;
-  diag::Sink& sink_;
+  yaml::Context context_;
   Rendered& out_;
   const Content* content_ = nullptr;  // of the template at work
 };
@@ -343,56 +339,56 @@ void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform&
 
 Rendered render(const Templates& templates, const Cluster& cluster,
                 const std::vector<ExtraManifest>& extra, const compose::ResolveSecret& resolve,
-                diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
+                yaml::Context context) {
   Rendered out;
-  const std::size_t errors_before = sink.error_count();
-  Renderer renderer(cluster, resolve, sources, arena, sink, out);
+  const std::size_t errors_before = context.sink.error_count();
+  Renderer renderer(cluster, resolve, context, out);
   for (const std::unique_ptr<const Template>& made_by : templates) {
     if (!made_by->index) renderer.run(*made_by, {});
   }
   add_extra(extra, *cluster.blueprint.platform, out);
-  if (sink.error_count() != errors_before) return out;
+  if (context.sink.error_count() != errors_before) return out;
   for (Document& document : out.documents) {
-    if (!document.raw) document.body = annotated(document, arena);
+    if (!document.raw) document.body = annotated(document, context.arena);
   }
   const yaml::Node spec =
       cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
   apply_overrides(spec.get("overrides"), out.documents,
                   out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning,
-                  arena, sink);
-  check_objects(out.documents, *cluster.blueprint.platform, arena, sources, sink);
-  if (sink.error_count() != errors_before) return out;
-  check_documents(out.documents, 0, sink);
-  if (sink.error_count() != errors_before) return out;
+                  context.arena, context.sink);
+  check_objects(out.documents, *cluster.blueprint.platform, context.arena, context.sources,
+                context.sink);
+  if (context.sink.error_count() != errors_before) return out;
+  check_documents(out.documents, 0, context.sink);
+  if (context.sink.error_count() != errors_before) return out;
   const std::size_t documents = out.documents.size();
-  const std::vector<yaml::Node> lists = {describe(out.documents, &Document::layer, arena),
-                                         describe(out.documents, &Document::folder, arena)};
+  const std::vector<yaml::Node> lists = {describe(out.documents, &Document::layer, context.arena),
+                                         describe(out.documents, &Document::folder, context.arena)};
   for (const std::unique_ptr<const Template>& made_by : templates) {
     if (made_by->index) renderer.run(*made_by, lists);
   }
   for (std::size_t i = documents; i < out.documents.size(); ++i) {
     Document& document = out.documents[i];
-    if (!document.raw) document.body = annotated(document, arena);
+    if (!document.raw) document.body = annotated(document, context.arena);
   }
-  check_documents(out.documents, documents, sink);
+  check_documents(out.documents, documents, context.sink);
   return out;
 }
 
 std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
-                                    const compose::ResolveSecret& resolve, diag::Sources& sources,
-                                    yaml::Arena& arena, diag::Sink& sink) {
+                                    const compose::ResolveSecret& resolve, yaml::Context context) {
   Rendered out;
-  Renderer renderer(cluster, resolve, sources, arena, sink, out);
+  Renderer renderer(cluster, resolve, context, out);
   for (const std::unique_ptr<const Template>& made_by : templates) {
-    const Content* content = made_by->index ? nullptr : made_by->content(sink);
+    const Content* content = made_by->index ? nullptr : made_by->content(context.sink);
     if (content != nullptr && content->body->has_secret) renderer.run(*made_by, {});
   }
   for (Document& document : out.documents) {
     if (document.path.empty()) document.path = file_name(document);
   }
   // The others have been reported when everything was rendered.
-  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, NoMatch::ignore, arena,
-                  sink);
+  apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, NoMatch::ignore,
+                  context.arena, context.sink);
   return std::move(out.documents);
 }
 

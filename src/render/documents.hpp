@@ -6,6 +6,7 @@
 
 #include "derive/derive.hpp"
 #include "render/template.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::render {
 
@@ -67,12 +68,11 @@ struct ExtraManifest {
 /// out.
 Rendered render(const Templates& templates, const Cluster& cluster,
                 const std::vector<ExtraManifest>& extra, const compose::ResolveSecret& resolve,
-                diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+                yaml::Context context);
 
 /// Renders only the templates that hold secrets, with the secrets in place.
 std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
-                                    const compose::ResolveSecret& resolve, diag::Sources& sources,
-                                    yaml::Arena& arena, diag::Sink& sink);
+                                    const compose::ResolveSecret& resolve, yaml::Context context);
 
 /// Dotted paths (no indexes) of fields that a committed document leaves out because they are
 /// secrets.

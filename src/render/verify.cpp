@@ -82,8 +82,8 @@ yaml::Node objects_among(const std::vector<Document>& documents, yaml::Arena& ar
 }  // namespace
 
 void verify(const std::vector<Document>& documents, const document::Kinds& kinds,
-            schema::Crds& crds, bool secrets_left_out, diag::Sources& sources, yaml::Arena& arena,
-            diag::Sink& sink, schema::RuleCounts* counts) {
+            schema::Crds& crds, bool secrets_left_out, yaml::Context context,
+            schema::RuleCounts* counts) {
   std::set<std::string> reported;
   for (const Document& document : documents) {
     schema::KindRef wanted = document.schema_of;
@@ -92,11 +92,11 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
       wanted = schema::KindRef::of(document.body);
       if (is_built_in_group(wanted.group)) continue;
     }
-    const schema::Crd* crd = crds.find(wanted.group, wanted.version, wanted.kind, sink);
+    const schema::Crd* crd = crds.find(wanted.group, wanted.version, wanted.kind, context.sink);
     if (crd == nullptr || crd->schema == nullptr) {
       const std::string name = wanted.group + "/" + wanted.version + " " + wanted.kind;
       if (reported.insert(name).second) {
-        sink.note(schema::kNoCrd, document.origin, "no CRD for " + name + ": not checked")
+        context.sink.note(schema::kNoCrd, document.origin, "no CRD for " + name + ": not checked")
             .suggest("export it from a cluster that has it and give its directory with `--crds`");
       }
       continue;
@@ -106,16 +106,18 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
     options.counts = counts;
     if (secrets_left_out) options.exempt = secret_paths(document);
     diag::Sink findings;
-    schema::validate(*crd->schema, document.body, arena, sources, findings, options);
+    schema::validate(*crd->schema, document.body, context.arena, context.sources, findings,
+                     options);
     const bool advice = kinds.published_is_advice(document.body);
     for (diag::Diagnostic finding : findings.all()) {
       if (advice) document::make_advice(finding);
-      sink.add(std::move(finding));
+      context.sink.add(std::move(finding));
     }
-    const yaml::Node defaulted = schema::apply_defaults(*crd->schema, document.body, arena);
+    const yaml::Node defaulted = schema::apply_defaults(*crd->schema, document.body, context.arena);
     const std::string changed = changed_by_defaults(document.body, defaulted, "");
     if (!changed.empty()) {
-      sink.error(kFaultyDocument, document.origin,
+      context.sink
+          .error(kFaultyDocument, document.origin,
                  document.path + ": the API server would change `" + changed.substr(1) + "`")
           .suggest("leave the field out, or give it the value the CRD defaults to");
     }
@@ -124,25 +126,25 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
 
 void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
                     const std::string& release, const yaml::Node& cluster, bool secrets_left_out,
-                    diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink) {
-  document::Context context;
-  context.release = release;
+                    yaml::Context context) {
+  document::Context about;
+  about.release = release;
   yaml::Node objects;
   std::set<diag::Origin> told;
   for (const Document& document : documents) {
     if (!document.body.is_map()) continue;
     const bool extra = document.made_by == nullptr;
-    if (extra && objects.is_null()) objects = objects_among(documents, arena);
-    context.rendered = !extra;
-    context.cluster = extra ? cluster : yaml::Node();
-    context.objects = extra ? objects : yaml::Node();
-    context.prefix = extra ? std::string() : document.path + ": ";
-    context.fallback = document.origin;
-    context.exempt.clear();
-    if (secrets_left_out) context.exempt = secret_paths(document);
+    if (extra && objects.is_null()) objects = objects_among(documents, context.arena);
+    about.rendered = !extra;
+    about.cluster = extra ? cluster : yaml::Node();
+    about.objects = extra ? objects : yaml::Node();
+    about.prefix = extra ? std::string() : document.path + ": ";
+    about.fallback = document.origin;
+    about.exempt.clear();
+    if (secrets_left_out) about.exempt = secret_paths(document);
     diag::Sink findings;
-    kinds.check(document.body, context, sources, arena, findings);
-    add_findings(document, findings, sources, told, sink);
+    kinds.check(document.body, about, context.into(findings));
+    add_findings(document, findings, context.sources, told, context.sink);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "document/document.hpp"
 #include "render/documents.hpp"
 #include "schema/crds.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::render {
 
@@ -13,8 +14,8 @@ namespace gpuctl::render {
 /// published schema, its errors are warnings. `secrets_left_out`: the places of `$secret` are
 /// exempt. When `counts` is not null, what became of the rules is added to it.
 void verify(const std::vector<Document>& documents, const document::Kinds& kinds,
-            schema::Crds& crds, bool secrets_left_out, diag::Sources& sources, yaml::Arena& arena,
-            diag::Sink& sink, schema::RuleCounts* counts = nullptr);
+            schema::Crds& crds, bool secrets_left_out, yaml::Context context,
+            schema::RuleCounts* counts = nullptr);
 
 /// Checks every document whose reader is described (folders documents/ of providers) as if somebody
 /// else had written it: what an override or a passed-on field smuggles in is refused here and not
@@ -23,6 +24,6 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
 /// `cluster` as in document::Context.
 void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
                     const std::string& release, const yaml::Node& cluster, bool secrets_left_out,
-                    diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink);
+                    yaml::Context context);
 
 }  // namespace gpuctl::render

@@ -18,18 +18,16 @@ class RuleChecker {
   /// `blueprint` when the rules are on one; otherwise the first value is a document. `conflict` of
   /// its versions, or nullptr.
   RuleChecker(Subject subject, const yaml::Node* blueprint, const derive::Conflict* conflict,
-              diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink)
+              yaml::Context context)
       : subject_(std::move(subject)),
         values_(std::move(subject_.values)),
         blueprint_(blueprint),
         conflict_(conflict),
-        sources_(sources),
-        arena_(arena),
-        sink_(sink) {}
+        context_(context) {}
 
   void run(const Rules& rules) {
     for (const auto& group : rules.groups) {
-      if (group->is_open(values_, arena_)) {
+      if (group->is_open(values_, context_.arena)) {
         run(*group);
       } else if (subject_.observer != nullptr) {
         observe_closed(*group);
@@ -44,7 +42,7 @@ class RuleChecker {
     incomplete.primary.at = subject_.fallback;
     incomplete.label("a fault of the rule, not of the document: all other rules were evaluated")
         .suggest("report it, with the lines that are shown");
-    sink_.add(std::move(incomplete));
+    context_.sink.add(std::move(incomplete));
   }
 
  private:
@@ -68,13 +66,13 @@ class RuleChecker {
   // What is said of it is dropped: the gate is closed.
   void observe_closed(const Group& group) {
     diag::Sink unsaid;
-    std::swap(sink_, unsaid);
+    std::swap(context_.sink, unsaid);
     const std::optional<diag::Severity> unable = unable_;
     behind_gate_ = true;
     run(group);
     behind_gate_ = false;
     unable_ = unable;
-    std::swap(sink_, unsaid);
+    std::swap(context_.sink, unsaid);
   }
 
   bool wanted(const Rule& rule) const {
@@ -117,7 +115,7 @@ class RuleChecker {
   // A value that failed its schema may be handed on as an item, but not decide what the items are.
   std::optional<cel::Value> items(const cel::Expression& list, const Rule& rule) {
     std::vector<yaml::Origin> reads;
-    cel::Outcome outcome = cel::evaluate(*list.program, values_, arena_, looking(reads));
+    cel::Outcome outcome = cel::evaluate(*list.program, values_, context_.arena, looking(reads));
     for (const yaml::Origin read : reads) {
       if (!failed(read)) continue;
       if (!outcome.ok() || !outcome.value.is_node() ||
@@ -178,7 +176,7 @@ class RuleChecker {
     }
     if (!rule.source.empty()) broken.note("source: " + rule.source);
     if (!rule.between.empty()) explain_conflict(rule, broken);
-    sink_.add(std::move(broken));
+    context_.sink.add(std::move(broken));
   }
 
   // Once: the ways out are out of the whole conflict, of which each broken rule is a part.
@@ -207,7 +205,8 @@ class RuleChecker {
   std::optional<bool> met(const Rule& rule) {
     const cel::Expression& check = rule.check.get();
     std::vector<yaml::Origin> reads;
-    const cel::Outcome outcome = cel::evaluate(*check.program, values_, arena_, looking(reads));
+    const cel::Outcome outcome =
+        cel::evaluate(*check.program, values_, context_.arena, looking(reads));
     if (any_failed(reads)) return std::nullopt;
     if (outcome.ok()) return outcome.value.is_node() && outcome.value.node().as_boolean();
     if (blueprint_ == nullptr && outcome.error->kind == cel::EvalError::Kind::general) return false;
@@ -245,10 +244,10 @@ class RuleChecker {
   // Where the user wrote the value that `at` leads to. Of one that nobody wrote: the innermost loop
   // item that has a place, what the check compares it with, or what it would stand in.
   Spot place(const Rule& rule) {
-    const cel::Expression at =
-        cel::compile_bare(rule.written.get("at"), *rule.environment, sources_, sink_);
+    const cel::Expression at = cel::compile_bare(rule.written.get("at"), *rule.environment,
+                                                 context_.sources, context_.sink);
     if (!at) return {subject_.fallback};
-    const cel::Outcome outcome = cel::evaluate(*at.program, values_, arena_);
+    const cel::Outcome outcome = cel::evaluate(*at.program, values_, context_.arena);
     const bool there = outcome.ok() && outcome.value.is_node();
     const diag::Origin own = there ? outcome.value.node().origin() : diag::kNoOrigin;
     if (known(own) && !lent(own)) {
@@ -283,7 +282,7 @@ class RuleChecker {
     for (const cel::LazyExpression* expression : {&rule.check, &rule.when}) {
       if (!*expression) continue;
       std::vector<yaml::Origin> reads;
-      cel::evaluate(*expression->get().program, values_, arena_, &reads);
+      cel::evaluate(*expression->get().program, values_, context_.arena, &reads);
       for (const yaml::Origin read : reads) {
         if (known(read) && !lent(read) && holds_place(root(), read, true)) return read;
       }
@@ -298,7 +297,7 @@ class RuleChecker {
       std::vector<cel::Problem> problems;
       const auto program = cel::compile(path, *rule.environment, problems);
       if (program == nullptr) return diag::kNoOrigin;
-      const cel::Outcome outcome = cel::evaluate(*program, values_, arena_);
+      const cel::Outcome outcome = cel::evaluate(*program, values_, context_.arena);
       if (!outcome.ok() || !outcome.value.is_node()) continue;
       diag::Origin origin = outcome.value.node().origin();
       if (lent(origin)) origin = subject_.lent->at(origin);
@@ -314,7 +313,7 @@ class RuleChecker {
 
   // A default of a blueprint comes from a schema: no place in it. Those of documents have none.
   bool known(diag::Origin origin) const {
-    return blueprint_ == nullptr ? origin != diag::kNoOrigin : sources_.owns(origin);
+    return blueprint_ == nullptr ? origin != diag::kNoOrigin : context_.sources.owns(origin);
   }
 
   // A text of the rule; empty when it has none, absent when it cannot be made, which is reported.
@@ -322,9 +321,9 @@ class RuleChecker {
     const yaml::Node* written = rule.written.find(key);
     if (written == nullptr) return std::string();
     const std::optional<cel::Text> text =
-        cel::compile_text(*written, *rule.environment, sources_, sink_);
+        cel::compile_text(*written, *rule.environment, context_.sources, context_.sink);
     if (!text) return std::nullopt;
-    const cel::TextOutcome outcome = cel::evaluate(*text, values_, arena_);
+    const cel::TextOutcome outcome = cel::evaluate(*text, values_, context_.arena);
     if (outcome.error) {
       report(*outcome.error, *outcome.at, rule);
       return std::nullopt;
@@ -334,7 +333,8 @@ class RuleChecker {
 
   std::optional<cel::Value> evaluate(const cel::Expression& expression, const Rule& rule) {
     std::vector<yaml::Origin> reads;
-    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_, looking(reads));
+    cel::Outcome outcome =
+        cel::evaluate(*expression.program, values_, context_.arena, looking(reads));
     if (any_failed(reads)) return std::nullopt;
     if (outcome.ok()) return std::move(outcome.value);
     report(*outcome.error, expression, rule);
@@ -346,7 +346,7 @@ class RuleChecker {
     // An absent fact is no fault of the rule: it cannot be checked yet.
     if (error.path.starts_with("facts.") || subject_.faulty) return;
     diag::Sink own;
-    const diag::Diagnostic fault = cel::report(error, expression, sources_, own);
+    const diag::Diagnostic fault = cel::report(error, expression, context_.sources, own);
     diag::Diagnostic unable;
     unable.severity = rule.severity;
     unable.code = fault.code;
@@ -361,7 +361,7 @@ class RuleChecker {
       break;
     }
     unable.also(fault.primary.at, "this part of the rule").note("in rule " + rule.code);
-    sink_.add(std::move(unable));
+    context_.sink.add(std::move(unable));
     unable_ = std::min(unable_.value_or(rule.severity), rule.severity);
   }
 
@@ -371,9 +371,7 @@ class RuleChecker {
   std::size_t base_count_ = 0;  // of values_: those outside of all loops
   const yaml::Node* blueprint_;
   const derive::Conflict* conflict_;
-  diag::Sources& sources_;
-  yaml::Arena& arena_;
-  diag::Sink& sink_;
+  yaml::Context context_;
   cel::Value shown_;  // keeps what a Spot points at
   bool behind_gate_ = false;
   std::optional<diag::Severity> unable_;  // the worst of rules that could not be evaluated
@@ -383,23 +381,22 @@ class RuleChecker {
 
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, std::string_view today,
-           diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink, Observer* observer) {
+           yaml::Context context, Observer* observer) {
   const derive::Inputs inputs{blueprint.metadata, blueprint.spec, derived.cluster,
                               blueprint.platform->catalog, facts};
   Subject subject;
   subject.values = inputs.values();
   rules.variables->bind(subject.values);
-  subject.values.emplace_back(arena.string(today));
+  subject.values.emplace_back(context.arena.string(today));
   subject.fallback = blueprint.metadata.get("name").origin();
   subject.observer = observer;
   RuleChecker checker(std::move(subject), &blueprint.document,
-                      derived.conflict ? &*derived.conflict : nullptr, sources, arena, sink);
+                      derived.conflict ? &*derived.conflict : nullptr, context);
   checker.run(rules);
 }
 
-void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
-           diag::Sink& sink) {
-  RuleChecker checker(subject, nullptr, nullptr, sources, arena, sink);
+void check(const Rules& rules, const Subject& subject, yaml::Context context) {
+  RuleChecker checker(subject, nullptr, nullptr, context);
   checker.run(rules);
 }
 

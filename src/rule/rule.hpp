@@ -13,6 +13,7 @@
 #include "cel/definitions.hpp"
 #include "derive/derive.hpp"
 #include "derive/environment.hpp"
+#include "yaml/context.hpp"
 
 namespace gpuctl::rule {
 
@@ -128,8 +129,7 @@ struct Subject {
 /// Runs rules on a document. A `check` that fails for another reason than an absent key is not met:
 /// a value that nothing can be worked out from is none to accept. A rule that cannot be evaluated
 /// is GPU0303 on the document, and GPU0645 beside it says that the verdict is not complete.
-void check(const Rules& rules, const Subject& subject, diag::Sources& sources, yaml::Arena& arena,
-           diag::Sink& sink);
+void check(const Rules& rules, const Subject& subject, yaml::Context context);
 
 /// Whether a rule of a group on blueprints is kept for all items of its loops. `values` are those
 /// of base_environment(): a rule between versions knows no date, and sees an empty text. Nothing is
@@ -143,7 +143,6 @@ bool holds(const Rules& rules, const Group& group, const Rule& rule, std::vector
 /// "2031-12-31"; nothing that is rendered sees it. `observer` may be absent.
 void check(const Rules& rules, const blueprint::Blueprint& blueprint,
            const derive::Derived& derived, const yaml::Node& facts, std::string_view today,
-           diag::Sources& sources, yaml::Arena& arena, diag::Sink& sink,
-           Observer* observer = nullptr);
+           yaml::Context context, Observer* observer = nullptr);
 
 }  // namespace gpuctl::rule

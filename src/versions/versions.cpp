@@ -44,21 +44,18 @@ class VersionSearch {
  public:
   VersionSearch(const std::vector<Axis>& axes, const std::vector<Between>& between,
                 const rule::Rules& rules, std::span<const cel::Value> values,
-                const derive::Earlier& earlier, diag::Sources& sources, yaml::Arena& arena,
-                diag::Sink& sink)
+                const derive::Earlier& earlier, yaml::Context context)
       : all_axes_(axes),
         between_(between),
         rules_(rules),
         values_(values.begin(), values.end()),
         earlier_(earlier),
-        sources_(sources),
-        arena_(arena),
-        sink_(sink) {}
+        context_(context) {}
 
   derive::Chosen choose() {
-    const std::size_t errors_before = sink_.error_count();
+    const std::size_t errors_before = context_.sink.error_count();
     for (std::size_t i = 0; i < all_axes_.size(); ++i) look_at(i);
-    if (sink_.error_count() != errors_before) return {};
+    if (context_.sink.error_count() != errors_before) return {};
     Solver solver(free(), constraints());
     Pins pins;
     for (const Known& axis : axes_) pins.push_back(axis.pin);
@@ -124,12 +121,12 @@ class VersionSearch {
     look_for_pin(known);
     const yaml::Node* old = axis.keep.empty() ? nullptr : earlier_.kept(axis.keep);
     if (old != nullptr && !old->is_string()) {
-      derive::report_faulty_choice(axis.keep, *old, "text", sink_);
+      derive::report_faulty_choice(axis.keep, *old, "text", context_.sink);
     } else if (old != nullptr) {
       known.kept = place_of(known, *old);
     }
     const yaml::Node before = earlier_.choices.get(axis.keep);
-    if (before.is_string()) before_.set(arena_, axis.name, before);
+    if (before.is_string()) before_.set(context_.arena, axis.name, before);
     if (known.values.empty()) return;
     if (known.free == 0) known.free = known.values.size();
     places_.back() = axes_.size();
@@ -139,7 +136,7 @@ class VersionSearch {
   void look_for_pin(Known& known) {
     const Axis& axis = *known.axis;
     if (!axis.field) return;
-    const cel::Outcome field = cel::attempt(*axis.field.get().program, values_, arena_);
+    const cel::Outcome field = cel::attempt(*axis.field.get().program, values_, context_.arena);
     if (!field.ok() && field.error->kind != cel::EvalError::Kind::general) return;
     const std::optional<yaml::Node> pin = run(axis.pin ? axis.pin.get() : axis.field.get(), axis);
     if (!pin || !pin->is_string()) return;
@@ -148,10 +145,10 @@ class VersionSearch {
   }
 
   std::optional<yaml::Node> run(const cel::Expression& expression, const Axis& axis) {
-    cel::Outcome outcome = cel::evaluate(*expression.program, values_, arena_);
+    cel::Outcome outcome = cel::evaluate(*expression.program, values_, context_.arena);
     if (outcome.ok() && outcome.value.is_node()) return outcome.value.node();
     if (!outcome.ok()) {
-      cel::report(*outcome.error, expression, sources_, sink_)
+      cel::report(*outcome.error, expression, context_.sources, context_.sink)
           .note("while choosing the version of `" + axis.title + "`");
     }
     return std::nullopt;
@@ -160,9 +157,9 @@ class VersionSearch {
   // The values that expressions see, as if these versions had been chosen.
   std::vector<cel::Value> with(const yaml::Node& versions) {
     yaml::MapBuilder cluster(values_[derive::kCluster].node());
-    cluster.set(arena_, "versions", versions);
+    cluster.set(context_.arena, "versions", versions);
     std::vector<cel::Value> values = values_;
-    values[derive::kCluster] = cel::Value(cluster.build(arena_));
+    values[derive::kCluster] = cel::Value(cluster.build(context_.arena));
     return values;
   }
 
@@ -192,10 +189,11 @@ class VersionSearch {
         yaml::MapBuilder versions;
         for (std::size_t i = 0; i < axes.size(); ++i) {
           const Known& known = axes_[axes[i]];
-          versions.set(arena_, known.axis->name, known.values[asked[i]]);
+          versions.set(context_.arena, known.axis->name, known.values[asked[i]]);
         }
-        versions.set(arena_, "before", before_.build(arena_));
-        return rule::holds(rules_, *group, *rule, with(versions.build(arena_)), arena_);
+        versions.set(context_.arena, "before", before_.build(context_.arena));
+        return rule::holds(rules_, *group, *rule, with(versions.build(context_.arena)),
+                           context_.arena);
       };
       codes_.push_back(between.rule->code);
       out.push_back(std::move(constraint));
@@ -217,7 +215,7 @@ class VersionSearch {
         if (other != axis) others.push_back(named(other, *with_kept[other]));
       }
       const yaml::Node value = axes_[axis].values[*with_kept[axis]];
-      sink_
+      context_.sink
           .error(derive::kChoiceInvalid, earlier_.choices.get(axes_[axis].axis->keep).origin(),
                  "the kept choice `" + axes_[axis].axis->keep + "` is no longer valid")
           .got("\"" + std::string(value.as_string()) + "\"")
@@ -234,10 +232,10 @@ class VersionSearch {
     derive::Chosen out;
     yaml::MapBuilder values;
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-      values.set(arena_, axes_[axis].axis->name, axes_[axis].values[solution.values[axis]]);
+      values.set(context_.arena, axes_[axis].axis->name, axes_[axis].values[solution.values[axis]]);
     }
-    values.set(arena_, "before", before_.build(arena_));
-    out.values = values.build(arena_);
+    values.set(context_.arena, "before", before_.build(context_.arena));
+    out.values = values.build(context_.arena);
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       const Known& known = axes_[axis];
       if (known.axis->keep.empty()) continue;
@@ -296,9 +294,9 @@ class VersionSearch {
 
   std::string because(const Axis& axis, const yaml::Node& versions) {
     if (!axis.because) return "";
-    const cel::TextOutcome text = cel::evaluate(axis.because.get(), with(versions), arena_);
+    const cel::TextOutcome text = cel::evaluate(axis.because.get(), with(versions), context_.arena);
     if (!text.error) return std::string(text.value.node().as_string());
-    cel::report(*text.error, *text.at, sources_, sink_);
+    cel::report(*text.error, *text.at, context_.sources, context_.sink);
     return "";
   }
 
@@ -307,9 +305,7 @@ class VersionSearch {
   const rule::Rules& rules_;
   std::vector<cel::Value> values_;
   const derive::Earlier& earlier_;
-  diag::Sources& sources_;
-  yaml::Arena& arena_;
-  diag::Sink& sink_;
+  yaml::Context context_;
   std::vector<Known> axes_;
   std::vector<std::string> codes_;                  // of the rules, by constraint
   yaml::MapBuilder before_;                         // what the axes had in the earlier run
@@ -323,9 +319,8 @@ class Versions : public derive::Chooser {
       : axes_(std::move(axes)), between_(std::move(between)), rules_(std::move(rules)) {}
 
   derive::Chosen choose(std::span<const cel::Value> values, const derive::Earlier& earlier,
-                        diag::Sources& sources, yaml::Arena& arena,
-                        diag::Sink& sink) const override {
-    return VersionSearch(axes_, between_, *rules_, values, earlier, sources, arena, sink).choose();
+                        yaml::Context context) const override {
+    return VersionSearch(axes_, between_, *rules_, values, earlier, context).choose();
   }
 
  private:

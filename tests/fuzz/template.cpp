@@ -49,20 +49,20 @@ void try_template(const std::string& text, const std::string& spec) {
   const yaml::Node facts = lab.parse("{infraID: one-x}");
 
   const auto derived =
-      derive::derive(*derivation, *blueprint, facts, derive::Earlier(), sources, arena, sink);
+      derive::derive(*derivation, *blueprint, facts, derive::Earlier(), {sources, arena, sink});
   if (!derived) return;
   const render::Cluster cluster{*blueprint, *derived, facts};
-  const render::Rendered out = render::render(*templates, cluster, {}, {}, sources, arena, sink);
+  const render::Rendered out = render::render(*templates, cluster, {}, {}, {sources, arena, sink});
   const bool good = !sink.has_errors();
 
   diag::Sink traced_sink;
   cel::Provenance provenance;
-  const auto traced = derive::derive(*derivation, *blueprint, facts, derive::Earlier(), sources,
-                                     arena, traced_sink, &provenance);
+  const auto traced = derive::derive(*derivation, *blueprint, facts, derive::Earlier(),
+                                     {sources, arena, traced_sink}, &provenance);
   require(traced.has_value());
   const render::Cluster marked{*blueprint, *traced, facts, &provenance};
   const render::Rendered again =
-      render::render(*templates, marked, {}, {}, sources, arena, traced_sink);
+      render::render(*templates, marked, {}, {}, {sources, arena, traced_sink});
   require(traced_sink.has_errors() != good);
   for (diag::Diagnostic diagnostic : traced_sink.all()) {
     render::resolve(provenance, sources, diagnostic);

@@ -81,9 +81,9 @@ class Measure : public rule::Observer {
       facts = *read;
     }
     const auto derived = derive::derive(*compiled->derivation, *loaded, facts, derive::Earlier(),
-                                        sources, arena, sink);
+                                        {sources, arena, sink});
     if (!derived) return;
-    rule::check(*compiled->rules, *loaded, *derived, facts, today, sources, arena, sink, this);
+    rule::check(*compiled->rules, *loaded, *derived, facts, today, {sources, arena, sink}, this);
     document::Context context;
     context.cluster = derived->cluster;
     context.observer = this;
@@ -100,7 +100,7 @@ class Measure : public rule::Observer {
     if (extra.empty()) return;
     context.objects = objects_of(*compiled, *loaded, *derived, facts, extra, sources, arena);
     for (const document::Placed& one : extra) {
-      compiled->documents->check(one.document, context, sources, arena, sink);
+      compiled->documents->check(one.document, context, {sources, arena, sink});
     }
   }
 
@@ -125,7 +125,7 @@ class Measure : public rule::Observer {
       context.release = release;
       context.objects = objects;
       context.observer = this;
-      compiled->documents->check(document, context, sources, arena, sink);
+      compiled->documents->check(document, context, {sources, arena, sink});
     }
   }
 
@@ -142,7 +142,7 @@ class Measure : public rule::Observer {
     if (compiled == nullptr) return;
     document::Context context;
     context.observer = this;
-    compiled->documents->check(document, context, sources, arena, sink);
+    compiled->documents->check(document, context, {sources, arena, sink});
   }
 
   void print() const {
@@ -161,7 +161,7 @@ class Measure : public rule::Observer {
                                yaml::Arena& arena) {
     diag::Sink none;
     const render::Rendered rendered = render::render(
-        *compiled.templates, {blueprint, derived, facts}, {}, {}, sources, arena, none);
+        *compiled.templates, {blueprint, derived, facts}, {}, {}, {sources, arena, none});
     for (const render::Document& document : rendered.documents) {
       if (!document.raw) objects.push_back({document.body, document.layer});
     }

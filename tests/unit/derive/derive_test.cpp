@@ -34,7 +34,7 @@ Made run(const Files& files, const std::string& spec, const std::string& kept = 
     if (derivation != nullptr && blueprint) {
       const auto derived =
           derive(*derivation, *blueprint, lab.parse(facts), Earlier(lab.parse(kept)),
-                 lab.library->sources(), lab.library->arena(), lab.sink);
+                 {lab.library->sources(), lab.library->arena(), lab.sink});
       if (derived) {
         made.cluster = yaml::emit_json(derived->cluster);
         for (const Choice& choice : derived->choices) {

@@ -84,7 +84,7 @@ Checked run(const std::string& text, const std::string& release, const std::stri
   context.release = release;
   context.rendered = rendered;
   diag::Sink found;
-  kinds->check(lab.parse("kind: Rack\n" + text), context, sources, lab.library->arena(), found);
+  kinds->check(lab.parse("kind: Rack\n" + text), context, {sources, lab.library->arena(), found});
   Checked out;
   for (const diag::Diagnostic& finding : found.all()) {
     out.codes += (out.codes.empty() ? "" : " ") + finding.code + "@" + finding.path;

@@ -100,14 +100,15 @@ TEST(LockFile, ReadsBackWhatItWrites) {
   diag::Sink sink;
   yaml::Arena arena;
   const auto back =
-      read_lock(sources.add_file("gpuctl.lock", text), "one", "1.0.0", sources, arena, sink);
+      read_lock(sources.add_file("gpuctl.lock", text), "one", "1.0.0", {sources, arena, sink});
   ASSERT_TRUE(back.has_value());
   EXPECT_EQ(write_lock(*back, "one"), text);
   EXPECT_TRUE(back->choices.front().kept);
   EXPECT_EQ(kept_choices(*back, arena).get("pools[a].zones").as_integer(), 3);
   EXPECT_EQ(back->files.at("layers/x.yaml").made_by, "templates/x.yaml");
-  EXPECT_FALSE(read_lock(sources.add_file("l", "kind: Lock\n"), "a", "1.0.0", sources, arena, sink)
-                   .has_value());
+  EXPECT_FALSE(
+      read_lock(sources.add_file("l", "kind: Lock\n"), "a", "1.0.0", {sources, arena, sink})
+          .has_value());
   EXPECT_EQ(sink.all().back().code, "GPU0611");
 }
 
@@ -117,7 +118,7 @@ TEST(LockFile, IsOfThisClusterAndNoNewerTool) {
   const auto code = [&](const std::string& lines) {
     diag::Sink sink;
     const std::string text = "apiVersion: gpuctl.dev/v1alpha1\nkind: Lock\nfiles: {}\n" + lines;
-    read_lock(sources.add_file("l", text), "one", "1.2.3", sources, arena, sink);
+    read_lock(sources.add_file("l", text), "one", "1.2.3", {sources, arena, sink});
     return sink.empty() ? std::string() : sink.all().front().code;
   };
   for (const char* good : {"", "metadata: {name: one}\n", "tool: 1.2.3\n", "tool: 0.99.0\n"}) {
@@ -141,7 +142,7 @@ TEST(LockFile, RefusesWhatWouldTouchFilesOfOthers) {
   const auto position = [&](const std::string& rows) -> std::uint32_t {
     diag::Sink sink;
     const auto lock =
-        read_lock(sources.add_file("l", head + rows), "a", "1.0.0", sources, arena, sink);
+        read_lock(sources.add_file("l", head + rows), "a", "1.0.0", {sources, arena, sink});
     EXPECT_NE(lock.has_value(), sink.has_errors()) << rows;
     if (lock) return 0;
     EXPECT_EQ(sink.all().front().code, "GPU0611") << rows;

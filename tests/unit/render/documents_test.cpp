@@ -45,14 +45,14 @@ Made run(const std::vector<std::string>& templates, const std::string& spec,
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);
       const auto derived = derive::derive(*derivation, *blueprint, known, derive::Earlier(),
-                                          lab.library->sources(), lab.library->arena(), lab.sink);
+                                          {lab.library->sources(), lab.library->arena(), lab.sink});
       std::vector<ExtraManifest> manifests;
       for (const std::string& text : extra) {
         manifests.push_back({"50-extra", "extra.yaml", {lab.parse(text)}});
       }
       const Cluster cluster{*blueprint, *derived, known};
-      const Rendered rendered = render(*compiled, cluster, manifests, {}, lab.library->sources(),
-                                       lab.library->arena(), lab.sink);
+      const Rendered rendered = render(*compiled, cluster, manifests, {},
+                                       {lab.library->sources(), lab.library->arena(), lab.sink});
       for (const Document& document : rendered.documents) {
         made.files[document.path] = yaml::emit_json(document.body);
       }

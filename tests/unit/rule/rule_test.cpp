@@ -49,10 +49,10 @@ Made run(const std::string& rules, const std::string& spec, const std::string& f
     if (compiled != nullptr && derivation != nullptr && blueprint) {
       const yaml::Node known = lab.parse(facts);
       const auto derived = derive::derive(*derivation, *blueprint, known, derive::Earlier(),
-                                          lab.library->sources(), lab.library->arena(), lab.sink);
+                                          {lab.library->sources(), lab.library->arena(), lab.sink});
       if (derived) {
-        check(*compiled, *blueprint, *derived, known, "2025-12-01", lab.library->sources(),
-              lab.library->arena(), lab.sink, observer);
+        check(*compiled, *blueprint, *derived, known, "2025-12-01",
+              {lab.library->sources(), lab.library->arena(), lab.sink}, observer);
       }
     }
   }
@@ -131,7 +131,7 @@ TEST(Rule, KeepsApartLoopsOfFilesThatReadTheSame) {
     const auto blueprint = lab.blueprint("  pools:\n  - {name: x, type: small}\n");
     ASSERT_TRUE(compiled != nullptr && blueprint) << lab.report();
     check(*compiled, *blueprint, derive::Derived(), yaml::Node(), "2025-12-01",
-          lab.library->sources(), lab.library->arena(), lab.sink);
+          {lab.library->sources(), lab.library->arena(), lab.sink});
   }
   EXPECT_EQ(lab.codes(), "GPU2001 GPU2002 GPU2001 GPU2002") << lab.report();
 }

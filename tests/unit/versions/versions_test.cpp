@@ -89,16 +89,16 @@ Made run(const std::string& spec, const std::string& kept = "null",
       derive::Earlier earlier(lab.parse(kept));
       earlier.again = again;
       const yaml::Node facts = lab.parse("{}");
-      const auto derived = derive::derive(*derivation, *blueprint, facts, earlier, sources,
-                                          lab.library->arena(), lab.sink);
+      const auto derived = derive::derive(*derivation, *blueprint, facts, earlier,
+                                          {sources, lab.library->arena(), lab.sink});
       if (derived) {
         made.cluster = yaml::emit_json(derived->cluster);
         for (const derive::Choice& choice : derived->choices) {
           made.choices += (choice.kept ? "*" : "") + choice.path + "=" +
                           std::string(choice.value.as_string()) + " " + choice.because;
         }
-        rule::check(*compiled, *blueprint, *derived, facts, "2026-01-01", sources,
-                    lab.library->arena(), lab.sink);
+        rule::check(*compiled, *blueprint, *derived, facts, "2026-01-01",
+                    {sources, lab.library->arena(), lab.sink});
       }
     }
   }
