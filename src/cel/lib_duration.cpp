@@ -86,8 +86,10 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
 
 std::string duration_text(std::int64_t nanoseconds) {
   constexpr std::int64_t kSecond = 1'000'000'000;
+  // In two parts: all nanoseconds at once would be more than a double tells apart.
+  const std::int64_t whole = nanoseconds / kSecond;
   const double seconds =
-      static_cast<double>(nanoseconds / kSecond) + static_cast<double>(nanoseconds % kSecond) / 1e9;
+      static_cast<double>(whole) + static_cast<double>(nanoseconds % kSecond) / 1e9;
   std::array<char, 64> buffer{};
   const auto end =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), seconds, std::chars_format::fixed)

@@ -69,7 +69,7 @@ class Lazy {
   /// Nothing written.
   Lazy() = default;
   /// `sources` holds the text of `scalar`, and must live as long as this.
-  Lazy(const yaml::Node& scalar, std::shared_ptr<const Environment> environment,
+  Lazy(const yaml::Node& scalar, const std::shared_ptr<const Environment>& environment,
        diag::Sources& sources);
 
   explicit operator bool() const { return state_ != nullptr; }
