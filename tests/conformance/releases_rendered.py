@@ -189,12 +189,21 @@ def check_covered(tally):
         set_ = {path for feature in features for path in feature}
         for folder in ("openshift", platform):
             schema = yaml.safe_load((ROOT / "providers" / folder / "schema.yaml").read_text())
-            blocks = schema["spec"]["properties"]["spec"]["properties"]
-            for block in ("openshift", "network", "controlPlane", "workers", platform):
-                for field in blocks.get(block, {}).get("properties", {}):
+            for block, field in fields_of(schema["spec"]["fields"]):
+                if block in ("openshift", "network", "controlPlane", "workers", platform):
                     path = f"{block}.{field}"
                     tally.check(path in set_ or field in LEFT_OUT.get(block, ()),
                                 f"no random blueprint of {platform} sets {path}")
+
+
+def fields_of(schemas):
+    """Blocks of `spec` and their fields, from schemas by path."""
+    for path, schema in schemas.items():
+        _, *names = path.split(".")
+        if len(names) == 1:
+            yield from ((names[0], field) for field in schema.get("properties", {}))
+        elif len(names) > 1:
+            yield names[0], names[1]
 
 
 def unknown_fields():
