@@ -92,7 +92,8 @@ const Program& Program::full() const {
     std::vector<Problem> problems;
     full_ = build(text, *environment, problems, false);
   });
-  if (full_ == nullptr) throw std::logic_error("a stored program does not compile: " + std::string(text));
+  if (full_ == nullptr)
+    throw std::logic_error("a stored program does not compile: " + std::string(text));
   return *full_;
 }
 

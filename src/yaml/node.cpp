@@ -132,9 +132,8 @@ const Entry* Node::find_entry(std::string_view key) const {
     }
     return nullptr;
   }
-  for (std::uint32_t slot =
-           static_cast<std::uint32_t>(base::quick_digest(key)) & index_->mask;
-       ; slot = (slot + 1) & index_->mask) {
+  for (std::uint32_t slot = static_cast<std::uint32_t>(base::quick_digest(key)) & index_->mask;;
+       slot = (slot + 1) & index_->mask) {
     const std::uint32_t at = index_->slots[slot];
     if (at == kFree) return nullptr;
     const Entry& entry = payload_.entries[at];
