@@ -76,7 +76,7 @@ SchemaPtr compile_checked(const Node& definition, const diag::Sources& sources) 
 }
 
 SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Sink& sink) {
-  const SchemaPtr schema = own_schema(definition, sources, false);
+  SchemaPtr schema = own_schema(definition, sources, false);
   const std::size_t errors = sink.error_count();
   walk_all(*schema, {}, [&](const Schema& node, const std::string& path) {
     for (const Fault& fault : node.faults) {
