@@ -31,13 +31,18 @@ std::uint64_t quick_digest(std::string_view text) {
   return digest;
 }
 
-std::string sha256_hex(std::string_view bytes) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+Sha256 sha256(std::string_view bytes) {
+  Sha256 digest{};
+  static_assert(sizeof digest == SHA256_DIGEST_LENGTH);
   SHA256_CTX context;
   SHA256_Init(&context);
   SHA256_Update(&context, bytes.data(), bytes.size());
   SHA256_Final(digest.data(), &context);
-  return hex(digest);
+  return digest;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  return hex(sha256(bytes));
 }
 
 std::string hex(std::span<const unsigned char> bytes) {

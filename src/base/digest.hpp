@@ -10,6 +10,9 @@
 
 namespace gpuctl::base {
 
+using Sha256 = std::array<unsigned char, 32>;
+Sha256 sha256(std::string_view bytes);
+
 /// Lower-case hexadecimal SHA-256 of `bytes` (64 characters).
 std::string sha256_hex(std::string_view bytes);
 

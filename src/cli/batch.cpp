@@ -165,7 +165,9 @@ std::vector<Finished> run_all(const std::vector<std::string>& blueprint_files,
                               const Report& report, const Consume& consume) {
   const std::size_t threads = std::min<std::size_t>(std::max(1U, jobs), blueprint_files.size());
   if (threads > 1) knowledge.preload();
-  return Batch(blueprint_files, request, knowledge, report, consume).run_on(threads);
+  Request shared = request;
+  if (blueprint_files.size() > 1) shared.clean = std::make_shared<base::CleanRecord>();
+  return Batch(blueprint_files, shared, knowledge, report, consume).run_on(threads);
 }
 
 bool show_all(const std::vector<Finished>& clusters, bool strict, Report& report) {

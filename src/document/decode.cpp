@@ -65,16 +65,16 @@ struct Reader {
 
 class Decoder {
  public:
-  Decoder(yaml::Context context, bool open_texts)
-      : sources_(context.sources),
-        arena_(context.arena),
-        sink_(context.sink),
-        open_texts_(open_texts) {}
+  Decoder(yaml::Context context, Texts texts)
+      : sources_(context.sources), arena_(context.arena), sink_(context.sink), texts_(texts) {}
 
   Node decode(const Node& schema, const Node& value, Reader reader) {
     reader = reader.below(schema);
-    if (schema.get(kSecret).as_boolean()) sources_.hide(value.origin());
-    if (open_texts_ && value.is_string() && schema.get(kText).as_string() == "yaml") {
+    if (schema.get(kSecret).as_boolean()) {
+      sources_.hide(value.origin());
+      has_secrets_ = true;
+    }
+    if (texts_ != Texts::closed && value.is_string() && schema.get(kText).as_string() == "yaml") {
       const std::optional<Node> tree = held(value);
       return !tree || tree->is_string() ? value : decode(schema, *tree, reader);
     }
@@ -84,6 +84,8 @@ class Decoder {
     return reader.converts && !has_own_decoder(schema) ? scalar(schema, value) : value;
   }
 
+  bool has_secrets() const { return has_secrets_; }
+
  private:
   // The tree in a text. Where the text stands in its file as it is (a block `|`), what is around it
   // is blanked, so that every place in the tree is a place in that file. An empty text is an empty
@@ -91,7 +93,9 @@ class Decoder {
   std::optional<Node> held(const Node& value) {
     std::string name = path_.substr(path_.starts_with('.') ? 1 : 0);
     std::string text(value.as_string());
-    const std::vector<std::uint32_t> offsets = yaml::scalar_offsets(sources_, value);
+    const std::vector<std::uint32_t> offsets = texts_ == Texts::in_place
+                                                   ? yaml::scalar_offsets(sources_, value)
+                                                   : std::vector<std::uint32_t>();
     const diag::Span* span = sources_.span(value.origin());
     if (span != nullptr) name = std::string(sources_.file_name(span->file)) + ", " + name;
     if (span != nullptr && !offsets.empty() &&
@@ -234,15 +238,18 @@ class Decoder {
   diag::Sources& sources_;
   yaml::Arena& arena_;
   diag::Sink& sink_;
-  bool open_texts_;
+  Texts texts_;
+  bool has_secrets_ = false;
   std::string path_;
 };
 
 }  // namespace
 
-yaml::Node decode(const yaml::Node& definition, const yaml::Node& document, yaml::Context context,
-                  bool open_texts) {
-  return Decoder(context, open_texts).decode(definition, document, Reader());
+Decoded decode(const yaml::Node& definition, const yaml::Node& document, yaml::Context context,
+               Texts texts) {
+  Decoder decoder(context, texts);
+  const Node tree = decoder.decode(definition, document, Reader());
+  return {tree, decoder.has_secrets()};
 }
 
 }  // namespace gpuctl::document

@@ -225,7 +225,8 @@ std::optional<Node> Kinds::read(const Node& document, const Context& context, bo
   const Kind* kind = kind_of(document);
   if (kind == nullptr) return std::nullopt;
   diag::Sink none;
-  const Node decoded = decode(kind->definition, document, {sources, arena, none}, false);
+  const Node decoded =
+      decode(kind->definition, document, {sources, arena, none}, Texts::closed).tree;
   const Node tree = convert(
       *kind, schema::drop_nulls(*kind->schema, decoded, arena, none),
       {cel::Value(platform_->catalog), cel::Value(release(*platform_, context.release, arena)),
@@ -296,14 +297,16 @@ void Kinds::add_what_readers_do(const Kind& kind, const Reading& reading, const 
   }
 }
 
-bool Kinds::check(const Node& document, const Context& about, yaml::Context context) const {
+Kinds::Checked Kinds::check(const Node& document, const Context& about,
+                            yaml::Context context) const {
   const Kind* found = kind_of(document);
-  if (found == nullptr) return false;
+  if (found == nullptr) return {};
   const Kind& kind = *found;
   diag::Sink findings;
-  const Node written = schema::drop_nulls(
-      *kind.schema, decode(kind.definition, document, context.into(findings), true), context.arena,
-      findings, about.prefix);
+  const Decoded decoded = decode(kind.definition, document, context.into(findings),
+                                 about.rendered ? Texts::alone : Texts::in_place);
+  const Node written =
+      schema::drop_nulls(*kind.schema, decoded.tree, context.arena, findings, about.prefix);
   const Node read_by = release(*platform_, about.release, context.arena);
   const Reading reading{document, written, read_by, about.prefix, about.rendered, about.fallback};
   const std::vector<cel::Value> others = {cel::Value(platform_->catalog), cel::Value(read_by),
@@ -335,7 +338,7 @@ bool Kinds::check(const Node& document, const Context& about, yaml::Context cont
     if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
     added.path = written_path(written, added.path, added.primary.at);
   }
-  return true;
+  return {.known = true, .has_secrets = decoded.has_secrets};
 }
 
 }  // namespace gpuctl::document

@@ -63,9 +63,14 @@ class Kinds {
                                               const StoreOf& store_of, bool thorough,
                                               diag::Sources& sources, diag::Sink& sink);
 
+  struct Checked {
+    bool known = false;        // otherwise no kind fits, and nothing was checked
+    bool has_secrets = false;  // some of it was hidden in the sources
+  };
   /// Decodes, converts and completes the document as its reader does, then checks its schema and
-  /// the rules of its kind. False when no kind fits: nothing was checked.
-  bool check(const yaml::Node& document, const Context& about, yaml::Context context) const;
+  /// the rules of its kind. Of a rendered one, what is found depends on `about` and on the values
+  /// of the document; only where it is shown depends on their places.
+  Checked check(const yaml::Node& document, const Context& about, yaml::Context context) const;
 
   /// The document as its reader decodes and converts it, with `complete` also with its defaults;
   /// texts stay texts.

@@ -58,7 +58,7 @@ class DocumentChecker {
         const auto given = request_.releases.find(releases->option);
         if (given != request_.releases.end()) context.release = given->second;
       }
-      known = compiled->documents->check(document, context, {sources_, arena_, findings});
+      known = compiled->documents->check(document, context, {sources_, arena_, findings}).known;
       if (const auto found = document::match(compiled->platform->documents, document)) {
         published = compiled->platform->documents[found->kind].published;
         advice = compiled->documents->published_is_advice(document);

@@ -233,7 +233,7 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
              .earlier = {},
              .facts = {},
              .extra = {},
-             .guard = secrets::Guard(knowledge.secret_rules()),
+             .guard = secrets::Guard(knowledge.secret_rules(), request.clean),
              .betrayed = {}};
   out.earlier.again = request.choose_again;
   const base::StageScope reading(base::Stage::blueprint);

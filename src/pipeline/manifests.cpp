@@ -26,6 +26,7 @@ Manifests write_once(const Opened& opened, const Loaded& loaded, const render::C
   const base::StageScope rendering(base::Stage::render);
   Manifests out;
   out.rendered = render::render(*opened.compiled->templates, cluster, loaded.extra, {}, context);
+  if (request.clean) render::digest(out.rendered.documents);
   const base::StageScope verifying(base::Stage::verify);
   if (!context.sink.has_errors()) {
     out.crd_rules =
@@ -81,7 +82,7 @@ std::optional<schema::RuleCounts> verify(const std::vector<render::Document>& do
                                          yaml::Context context) {
   const auto& [sources, arena, sink] = context;
   render::verify_as_read(documents, *compiled.documents, release_of(compiled, cluster),
-                         cluster.derived.cluster, secrets_left_out, context);
+                         cluster.derived.cluster, secrets_left_out, request.clean.get(), context);
   if (!request.crds || sink.has_errors()) return std::nullopt;
   const std::lock_guard<std::mutex> one_at_a_time(request.crds->mutex);
   schema::RuleCounts counts;

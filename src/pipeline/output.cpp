@@ -88,7 +88,7 @@ void search(const Manifests& manifests, const std::vector<derive::Choice>& choic
   for (const render::Document& document : manifests.rendered.documents) {
     guard.check_output(document.body, secrets::subject_of(document.body),
                        files.directory + "/" + document.path, files.files.at(document.path),
-                       sources, sink);
+                       sources, sink, document.digest);
   }
   for (const derive::Choice& choice : choices) {
     guard.check_output(choice.value, choice.path + ":",

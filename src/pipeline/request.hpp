@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clean_record.hpp"
 #include "schema/crds.hpp"
 
 namespace gpuctl::pipeline {
@@ -34,6 +35,8 @@ struct Request {
   std::map<std::string, std::string> given = {};
   /// Choices of the lock to make again, as derive::Earlier has them.
   std::vector<std::string> choose_again = {};
+  /// What the run has found clean, for all of its blueprints; nullptr when there is only one.
+  std::shared_ptr<base::CleanRecord> clean = {};
   bool despite_rules = false;  // render although rules on blueprints object
   bool provenance = false;     // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when

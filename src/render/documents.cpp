@@ -13,6 +13,7 @@
 #include "render/overrides.hpp"
 #include "secrets/fields.hpp"
 #include "yaml/emit.hpp"
+#include "yaml/packed.hpp"
 
 namespace gpuctl::render {
 
@@ -395,6 +396,15 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
 std::vector<std::string> secret_paths(const Document& document) {
   return document.body_of == nullptr ? std::vector<std::string>()
                                      : compose::secret_paths(*document.body_of);
+}
+
+void digest(std::vector<Document>& documents) {
+  std::string content;
+  for (Document& document : documents) {
+    content.clear();
+    yaml::pack_content(content, document.body);
+    document.digest = base::sha256(content);
+  }
 }
 
 std::string bytes(const Document& document) {

@@ -1,9 +1,11 @@
 // From templates and a derived cluster to documents.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/digest.hpp"
 #include "derive/derive.hpp"
 #include "render/template.hpp"
 #include "yaml/context.hpp"
@@ -26,6 +28,7 @@ struct Document {
   diag::Origin origin = diag::kNoOrigin;
   diag::Origin patched_at = diag::kNoOrigin;  // the last override that changed it
   yaml::Node unpatched;                       // as it was before overrides, when there were any
+  std::optional<base::Sha256> digest;         // of its content, when the run keeps a CleanRecord
 };
 
 /// A document that waits for a fact.
@@ -77,6 +80,9 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
 /// Dotted paths (no indexes) of fields that a committed document leaves out because they are
 /// secrets.
 std::vector<std::string> secret_paths(const Document& document);
+
+/// Sets the digest of every document.
+void digest(std::vector<Document>& documents);
 
 /// The bytes of a document's file.
 std::string bytes(const Document& document);

@@ -1,6 +1,7 @@
 // Checks rendered documents against published CRDs.
 #pragma once
 
+#include "base/clean_record.hpp"
 #include "document/document.hpp"
 #include "render/documents.hpp"
 #include "schema/crds.hpp"
@@ -21,9 +22,10 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
 /// else had written it: what an override or a passed-on field smuggles in is refused here and not
 /// by the reader. Of templates errors only, since rules on blueprints have warned before; of extra
 /// manifests, which a person wrote, also warnings, and what does not fit the cluster. `release` and
-/// `cluster` as in document::Context.
+/// `cluster` as in document::Context. Documents of templates that have a digest are looked up in
+/// `clean`, and added to it when nothing is found; `clean` may be nullptr.
 void verify_as_read(const std::vector<Document>& documents, const document::Kinds& kinds,
                     const std::string& release, const yaml::Node& cluster, bool secrets_left_out,
-                    yaml::Context context);
+                    base::CleanRecord* clean, yaml::Context context);
 
 }  // namespace gpuctl::render

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clean_record.hpp"
 #include "diag/diagnostic.hpp"
 #include "secrets/search.hpp"
 
@@ -22,7 +24,10 @@ struct Allowance {
 
 class Guard {
  public:
-  explicit Guard(std::shared_ptr<const Rules> rules) : rules_(std::move(rules)) {}
+  /// `clean`: where trees without findings are recorded, or nullptr. All that use one record have
+  /// the same rules.
+  explicit Guard(std::shared_ptr<const Rules> rules, std::shared_ptr<base::CleanRecord> clean = {})
+      : rules_(std::move(rules)), clean_(std::move(clean)) {}
 
   /// `allow` of a blueprint: rows of `path` and `reason`.
   void allow(const yaml::Node& rows);
@@ -34,9 +39,11 @@ class Guard {
                    diag::Sink& sink);
 
   /// Judges a rendered file. `path` is that of the file, `content` the bytes that the tree gives.
-  /// What was reported as an input is not reported again.
+  /// What was reported as an input is not reported again. `digest`: of the content of the tree,
+  /// when it is known; such a tree is not searched again when the record has it.
   void check_output(const yaml::Node& tree, const std::string& subject, const std::string& path,
-                    std::string_view content, diag::Sources& sources, diag::Sink& sink);
+                    std::string_view content, diag::Sources& sources, diag::Sink& sink,
+                    const std::optional<base::Sha256>& digest = {});
 
   /// Exceptions that nothing needed are GPU0655.
   void report_idle(diag::Sink& sink) const;
@@ -46,8 +53,11 @@ class Guard {
 
  private:
   bool allowed(const Finding& finding);
+  std::vector<Finding> search(const yaml::Node& tree, const std::string& subject,
+                              const std::optional<base::Sha256>& digest);
 
   std::shared_ptr<const Rules> rules_;
+  std::shared_ptr<base::CleanRecord> clean_;
   Budget budget_;
   std::vector<Allowance> allowances_;
   std::set<std::string, std::less<>> known_;  // texts that were reported, or allowed

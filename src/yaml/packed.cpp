@@ -18,15 +18,10 @@ void pack_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-void pack(std::string& out, const Node& node) {
-  out += static_cast<char>(node.kind());
-  const Origin origin = node.origin();
-  char place[sizeof origin];
-  std::memcpy(place, &origin, sizeof origin);
-  out.append(place, sizeof origin);
+namespace {
+
+void pack_scalar(std::string& out, const Node& node) {
   switch (node.kind()) {
-    case Kind::null:
-      break;
     case Kind::boolean:
       out += node.as_boolean() ? '\1' : '\0';
       break;
@@ -45,18 +40,38 @@ void pack(std::string& out, const Node& node) {
     case Kind::string:
       pack_text(out, node.as_string());
       break;
-    case Kind::list:
-    case Kind::map: {
-      std::string content;
-      for (const Node& item : node.items()) pack(content, item);
-      for (const Entry& entry : node.entries()) {
-        pack(content, entry.key);
-        pack(content, entry.value);
-      }
-      pack_number(out, node.size());
-      pack_text(out, content);
+    default:
       break;
-    }
+  }
+}
+
+}  // namespace
+
+void pack(std::string& out, const Node& node) {
+  out += static_cast<char>(node.kind());
+  const Origin origin = node.origin();
+  char place[sizeof origin];
+  std::memcpy(place, &origin, sizeof origin);
+  out.append(place, sizeof origin);
+  if (node.is_scalar()) return pack_scalar(out, node);
+  std::string content;
+  for (const Node& item : node.items()) pack(content, item);
+  for (const Entry& entry : node.entries()) {
+    pack(content, entry.key);
+    pack(content, entry.value);
+  }
+  pack_number(out, node.size());
+  pack_text(out, content);
+}
+
+void pack_content(std::string& out, const Node& node) {
+  out += static_cast<char>(node.kind());
+  if (node.is_scalar()) return pack_scalar(out, node);
+  pack_number(out, node.size());
+  for (const Node& item : node.items()) pack_content(out, item);
+  for (const Entry& entry : node.entries()) {
+    pack_content(out, entry.key);
+    pack_content(out, entry.value);
   }
 }
 

@@ -16,6 +16,9 @@ void pack_number(std::string& out, std::uint64_t value);
 void pack_text(std::string& out, std::string_view text);
 /// Appends a tree with its origins.
 void pack(std::string& out, const Node& node);
+/// Appends a tree without its origins. Trees that give the same bytes hold the same values, of the
+/// same types and in the same order. Nothing reads it back.
+void pack_content(std::string& out, const Node& node);
 
 /// Reads what the functions above have written, in the same order. The bytes are trusted: that none
 /// is missing is checked in debug builds only.

@@ -64,7 +64,7 @@ class Tokens : public testing::Test {
     const pipeline::Compiled* platform =
         knowledge.platform(knowledge.platform_for(written), diag::kNoOrigin, sink);
     EXPECT_NE(platform, nullptr);
-    EXPECT_TRUE(platform->documents->check(written, {}, {sources, arena, sink}));
+    EXPECT_TRUE(platform->documents->check(written, {}, {sources, arena, sink}).known);
     const auto read = platform->documents->read(written, {}, false, sources, arena);
     Said out;
     out.server = read->get("summary").get("server").as_string();

@@ -152,7 +152,7 @@ Checked run(const std::string& text, const Context& context = {}, const Files& f
   const auto kinds = Kinds::compile(lab.platform, none, true, sources, lab.sink);
   if (kinds == nullptr) return {false, lab.report(), {}};
   diag::Sink found;
-  out.known = kinds->check(lab.parse(text), context, {sources, lab.library->arena(), found});
+  out.known = kinds->check(lab.parse(text), context, {sources, lab.library->arena(), found}).known;
   for (const diag::Diagnostic& finding : found.all()) {
     out.codes += (out.codes.empty() ? "" : " ") + finding.code;
     if (!finding.path.empty()) out.codes += "@" + finding.path;
@@ -234,7 +234,7 @@ TEST(Document, PlacesInATextAreThoseOfItsFile) {
   const yaml::Node document = lab.parse(
       "kind: Crate\ndata:\n  a: |\n    boxes:\n    - size: 0\n  b: \"boxes:\\n- size: "
       "0\\n\"\n");
-  ASSERT_TRUE(kinds->check(document, {}, {sources, lab.library->arena(), found}));
+  ASSERT_TRUE(kinds->check(document, {}, {sources, lab.library->arena(), found}).known);
   ASSERT_EQ(found.all().size(), 2U);
   EXPECT_TRUE(sources.place(found.all()[0].primary.at).ends_with(":5:13"))
       << sources.place(found.all()[0].primary.at);
