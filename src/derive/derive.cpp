@@ -56,7 +56,11 @@ class DerivationRun {
     }
   }
 
-  Derived take() { return std::move(result_); }
+  Derived take() {
+    const yaml::Node& cluster = result_.cluster;
+    result_.cluster = context_.arena.placed_map(cluster.entries(), cluster.origin());
+    return std::move(result_);
+  }
 
  private:
   // Evaluates; a fault is reported and gives nothing. `reads` as in cel::evaluate().

@@ -1,5 +1,7 @@
 #include "derive/path.hpp"
 
+#include <memory>
+
 #include "base/text.hpp"
 
 namespace gpuctl::derive {
@@ -28,6 +30,28 @@ std::span<const Step> innermost_list(std::span<const Step> path) {
   return path.first(length);
 }
 
+namespace {
+
+// `map` with another value under `key`. Every row makes such a map, and the next one replaces it:
+// an index would cost more than it spares.
+yaml::Node with_entry(const yaml::Node& map, std::string_view key, const yaml::Node& value,
+                      yaml::Arena& arena) {
+  const std::span<const yaml::Entry> before = map.entries();
+  const yaml::Entry* known = map.find_entry(key);
+  const std::size_t size = before.size() + (known == nullptr ? 1 : 0);
+  yaml::Entry* to = arena.room<yaml::Entry>(size);
+  std::uninitialized_copy(before.begin(), before.end(), to);
+  if (known == nullptr) {
+    std::construct_at(to + before.size(), arena.entry(key, value));
+  } else {
+    to[known - before.data()].value = value;
+  }
+  return arena.passing_map({to, size},
+                           map.origin() == yaml::kNoOrigin ? value.origin() : map.origin());
+}
+
+}  // namespace
+
 yaml::Node set_at(const yaml::Node& tree, std::span<const Step> path, const Placing& placing,
                   yaml::Arena& arena, const std::string& filed) {
   const Step& step = path.front();
@@ -52,9 +76,7 @@ yaml::Node set_at(const yaml::Node& tree, std::span<const Step> path, const Plac
     if (!made) return tree;
     after = *made;
   }
-  yaml::MapBuilder builder(tree);
-  builder.set(arena, step.key, after);
-  return builder.build(arena, tree.origin() == yaml::kNoOrigin ? after.origin() : tree.origin());
+  return with_entry(tree, step.key, after, arena);
 }
 
 }  // namespace gpuctl::derive

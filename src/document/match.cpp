@@ -12,28 +12,41 @@ using yaml::Node;
 
 constexpr std::size_t kMostAlternatives = 100;
 
-// The steps of a path: dotted, or a list of keys where one of them has a dot.
-std::vector<std::string_view> steps_of(const Node& path) {
-  if (!path.is_list()) return base::split(path.as_string(), '.');
-  std::vector<std::string_view> steps;
-  for (const Node& step : path.items()) steps.push_back(step.as_string());
-  return steps;
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char one, char other) { return lower(one) == lower(other); });
 }
 
-// Follows a path; keys in another case count, as some readers take them.
+// The value under a key; one in another case counts, as some readers take it. nullptr: none, or
+// null.
+const Node* below(const Node& node, std::string_view key) {
+  const Node* found = node.find(key);
+  if (found == nullptr) {
+    for (const yaml::Entry& entry : node.entries()) {
+      if (!same_but_for_case(entry.key.as_string(), key)) continue;
+      found = &entry.value;
+      break;
+    }
+  }
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+// Follows a path: dotted, or a list of keys where one of them has a dot.
 const Node* at(const Node& document, const Node& path) {
   const Node* node = &document;
-  for (const std::string_view step : steps_of(path)) {
-    const Node* next = node->find(step);
-    for (const yaml::Entry& entry : node->entries()) {
-      if (next != nullptr) break;
-      const std::string_view key = entry.key.as_string();
-      if (key.size() == step.size() && base::to_lower(key) == base::to_lower(step)) {
-        next = &entry.value;
-      }
+  if (path.is_list()) {
+    for (const Node& step : path.items()) {
+      node = node == nullptr ? nullptr : below(*node, step.as_string());
     }
-    if (next == nullptr || next->is_null()) return nullptr;
-    node = next;
+    return node;
+  }
+  std::string_view rest = path.as_string();
+  while (node != nullptr) {
+    const std::size_t dot = rest.find('.');
+    node = below(*node, rest.substr(0, dot));
+    if (dot == std::string_view::npos) break;
+    rest.remove_prefix(dot + 1);
   }
   return node;
 }

@@ -25,6 +25,7 @@ constexpr std::array<std::int8_t, 256> make_values() {
   return out;
 }
 constexpr std::array<std::int8_t, 256> kValues = make_values();
+constexpr std::string_view kGzip = "\x1f\x8b";
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -40,9 +41,11 @@ void append_unit(std::string& out, int unit) {
 
 }  // namespace
 
-std::optional<std::string> from_base64(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
+namespace {
+
+// Calls `take(byte)` for each byte that `text` holds, until it says false. False for no base64.
+template <typename Take>
+bool decode_base64(std::string_view text, const Take& take) {
   std::uint32_t bits = 0;
   int held = 0;
   std::size_t letters = 0;
@@ -54,17 +57,45 @@ std::optional<std::string> from_base64(std::string_view text) {
       continue;
     }
     const int value = kValues[static_cast<unsigned char>(c)];  // NOLINT: it holds numbers, not text
-    if (value < 0 || ended) return std::nullopt;
+    if (value < 0 || ended) return false;
     ++letters;
     bits = (bits << 6U) | static_cast<std::uint32_t>(value);
     held += 6;
     if (held >= 8) {
       held -= 8;
-      out.push_back(static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xFFU));
+      if (!take(static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xFFU))) return true;
     }
   }
-  if (letters < 4 || letters % 4 == 1) return std::nullopt;
-  return out;
+  return letters >= 4 && letters % 4 != 1;
+}
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t';
+}
+
+}  // namespace
+
+std::optional<std::string> from_base64(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  const bool good = decode_base64(text, [&](char c) {
+    out.push_back(c);
+    return true;
+  });
+  return good ? std::optional(std::move(out)) : std::nullopt;
+}
+
+bool may_wrap(std::string_view base64) {
+  std::size_t size = 0;
+  bool zipped = false;
+  bool control = false;
+  const bool good = decode_base64(base64, [&](char c) {
+    zipped = zipped || (size == 0 && c == kGzip.front());
+    control = control || is_control(c);
+    return ++size < kGzip.size() || zipped || !control;
+  });
+  return good && (zipped || !control);
 }
 
 std::string from_percent(std::string_view text) {
@@ -110,7 +141,7 @@ std::string from_escapes(std::string_view text) {
 }
 
 bool is_gzip(std::string_view bytes) {
-  return bytes.size() > 18 && bytes.starts_with("\x1f\x8b");
+  return bytes.size() > 18 && bytes.starts_with(kGzip);
 }
 
 std::optional<std::string> from_gzip(std::string_view bytes, std::size_t most, bool& cut) {
@@ -141,9 +172,8 @@ bool is_readable(std::string_view bytes) {
   std::size_t controls = 0;
   std::size_t others = 0;
   for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') ++controls;
-    if (byte >= 0x7F) ++others;
+    if (is_control(c)) ++controls;
+    if (static_cast<unsigned char>(c) >= 0x7F) ++others;
   }
   // A few bytes of random data may be valid UTF-8.
   return controls == 0 && others * 4 <= bytes.size() && (others == 0 || base::valid_utf8(bytes));

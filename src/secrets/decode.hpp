@@ -12,6 +12,9 @@ namespace gpuctl::secrets {
 /// anything else.
 std::optional<std::string> from_base64(std::string_view text);
 
+/// False when what base64 holds, if it is any, is neither readable nor an archive: a quick look.
+bool may_wrap(std::string_view base64);
+
 /// `%41` becomes `A`; what is no such sequence stays.
 std::string from_percent(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "secrets/rules.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "secrets/codes.hpp"
@@ -31,31 +32,55 @@ re2::StringPiece piece(std::string_view text) {
 }
 
 // The words of an identifier in lower case, without digits at their ends: `dbAPIKey2` is db, api,
-// key.
-std::vector<std::string> words_of(std::string_view identifier) {
-  std::vector<std::string> out(1);
-  for (std::size_t i = 0; i < identifier.size(); ++i) {
-    const char c = identifier[i];
-    if (!is_upper(c) && !is_lower(c) && !is_digit(c)) {
-      if (!out.back().empty()) out.emplace_back();
-      continue;
+// key. They stand one behind the other; every key of every document is looked at, so nothing is
+// allocated.
+class Words {
+ public:
+  explicit Words(std::string_view identifier) {
+    for (std::size_t i = 0; i < identifier.size(); ++i) {
+      const char c = identifier[i];
+      if (!is_upper(c) && !is_lower(c) && !is_digit(c)) {
+        end_word();
+        continue;
+      }
+      const char before = i > 0 ? identifier[i - 1] : '\0';
+      const bool begins =
+          is_upper(c) &&
+          (is_lower(before) || is_digit(before) ||
+           (is_upper(before) && i + 1 < identifier.size() && is_lower(identifier[i + 1])));
+      if (begins) end_word();
+      text_[size_++] = lower(c);
     }
-    const bool begins =
-        is_upper(c) && i > 0 &&
-        (is_lower(identifier[i - 1]) || is_digit(identifier[i - 1]) ||
-         (is_upper(identifier[i - 1]) && i + 1 < identifier.size() && is_lower(identifier[i + 1])));
-    if (begins && !out.back().empty()) out.emplace_back();
-    out.back().push_back(lower(c));
+    end_word();
   }
-  for (std::string& word : out) {
+
+  std::size_t count() const { return count_; }
+  std::string_view last() const {
+    return {text_.data() + begins_[count_ - 1], size_ - begins_[count_ - 1]};
+  }
+  std::string_view all() const { return {text_.data(), size_}; }
+  void pop_word() { size_ = begins_[--count_]; }
+  void pop_letter() { --size_; }
+
+ private:
+  void end_word() {
+    const std::size_t begin = begin_of_next_;
     // `base64` is a word, `password2` is not.
-    while (!word.empty() && is_digit(word.back()) && word != "base64" && word != "b64") {
-      word.pop_back();
+    while (size_ > begin && is_digit(text_[size_ - 1])) {
+      const std::string_view word(text_.data() + begin, size_ - begin);
+      if (word == "base64" || word == "b64") break;
+      --size_;
     }
+    if (size_ > begin) begins_[count_++] = begin;
+    begin_of_next_ = size_;
   }
-  std::erase_if(out, [](const std::string& word) { return word.empty(); });
-  return out;
-}
+
+  std::array<char, kMostName> text_;           // the first size_ are set
+  std::array<std::size_t, kMostName> begins_;  // the first count_ are set
+  std::size_t size_ = 0;
+  std::size_t count_ = 0;
+  std::size_t begin_of_next_ = 0;
+};
 
 // The characters of a class such as `A-Za-z0-9_-`.
 std::bitset<256> characters_of(std::string_view text) {
@@ -227,25 +252,22 @@ bool Rules::stands_at(std::string_view keyword, std::string_view text, std::size
 
 const NamedSecret* Rules::named(std::string_view identifier) const {
   if (identifier.size() < kLeastKeyword || identifier.size() > kMostName) return nullptr;
-  std::vector<std::string> words = words_of(identifier);
-  while (words.size() > 1 &&
-         std::find(neutral_.begin(), neutral_.end(), words.back()) != neutral_.end()) {
-    words.pop_back();
+  Words words(identifier);
+  while (words.count() > 1 &&
+         std::find(neutral_.begin(), neutral_.end(), words.last()) != neutral_.end()) {
+    words.pop_word();
   }
-  if (words.empty()) return nullptr;
-  std::string all;
-  for (const std::string& word : words) all += word;
+  if (words.count() == 0) return nullptr;
   const auto find = [&](std::string_view last, std::string_view whole) -> const NamedSecret* {
     for (const NamedSecret& named : names_) {
       if (named.whole ? last == named.ending : whole.ends_with(named.ending)) return &named;
     }
     return nullptr;
   };
-  if (const NamedSecret* found = find(words.back(), all)) return found;
-  if (!all.ends_with('s')) return nullptr;
-  all.pop_back();
-  words.back().pop_back();
-  return find(words.back(), all);
+  if (const NamedSecret* found = find(words.last(), words.all())) return found;
+  if (!words.all().ends_with('s')) return nullptr;
+  words.pop_letter();
+  return find(words.last(), words.all());
 }
 
 bool Rules::is_placeholder(std::string_view value) const {

@@ -279,7 +279,8 @@ class TextSearch {
 
   void unwrap_base64(Range word) {
     const std::string_view text = slice(text_, word);
-    const std::optional<std::string> held = from_base64(text);
+    const std::optional<std::string> held =
+        may_wrap(text) ? from_base64(text) : std::optional<std::string>();
     if (!held) return;
     if (is_gzip(*held)) {
       bool cut = false;

@@ -6,7 +6,10 @@
 namespace gpuctl::secrets {
 
 /// Letters, digits and `+/=_-`: what base64, base64url and hexadecimal are made of.
-bool in_token(char c);
+inline bool in_token(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '/' && c <= '9') || c == '+' ||
+         c == '=' || c == '_' || c == '-';
+}
 
 /// Letters, digits and underscores.
 bool in_word(char c);

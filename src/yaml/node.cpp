@@ -230,12 +230,17 @@ Node Arena::map(std::span<const Entry> entries, Origin origin) {
   return placed_map({to, entries.size()}, origin);
 }
 
-Node Arena::placed_map(std::span<const Entry> entries, Origin origin) {
+Node Arena::passing_map(std::span<const Entry> entries, Origin origin) {
   Node node;
   node.kind_ = Kind::map;
   node.origin_ = origin;
   node.size_ = static_cast<std::uint32_t>(entries.size());
   node.payload_.entries = entries.data();
+  return node;
+}
+
+Node Arena::placed_map(std::span<const Entry> entries, Origin origin) {
+  Node node = passing_map(entries, origin);
   if (entries.size() > kIndexedSize) {
     const std::size_t capacity = std::bit_ceil(entries.size() * 2);
     auto* slots = room<std::uint32_t>(capacity);

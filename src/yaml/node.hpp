@@ -183,6 +183,8 @@ class Arena {
   }
   Node placed_list(std::span<const Node> items, Origin origin);
   Node placed_map(std::span<const Entry> entries, Origin origin);
+  /// The same without an index: for a map that is soon replaced, whatever its size.
+  Node passing_map(std::span<const Entry> entries, Origin origin);
   /// A deep copy of a tree that lives in another arena.
   Node clone(const Node& node);
   /// An object that owns nothing, for as long as the arena lives.
