@@ -187,5 +187,37 @@ TEST_F(RunTest, WhatIsIgnoredIsCounted) {
   EXPECT_EQ(result.ignored.front().findings, 1U);
 }
 
+// An override that the reader of the document refuses, in the second of three clusters of a run.
+TEST_F(RunTest, WhatOneClusterHasCleanIsNoExcuseForAnother) {
+  const std::string faulty = std::string(kLab) +
+                             "  overrides:\n"
+                             "    - target: {kind: Subscription}\n"
+                             "      patch: {spec: {channel: {no: text}}}\n";
+  const std::string alone = [&] {
+    request_.given = {{"mem/lab.yaml", faulty}, {"mem/lab.facts.yaml", kFacts}};
+    return said(run());
+  }();
+  ASSERT_NE(alone.find("channel"), std::string::npos) << alone;
+  request_.clean = std::make_shared<base::CleanRecord>();
+  const std::string first = [&] {
+    request_.given["mem/lab.yaml"] = kLab;
+    return said(run());
+  }();
+  for (int cluster = 0; cluster < 2; ++cluster) {
+    request_.given["mem/lab.yaml"] = faulty;
+    EXPECT_EQ(said(run()), alone);
+    request_.given["mem/lab.yaml"] = kLab;
+    EXPECT_EQ(said(run()), first);
+  }
+}
+
+TEST_F(RunTest, ARecordChangesNoByte) {
+  request_.given["mem/lab.facts.yaml"] = kFacts;
+  const std::map<std::string, std::string> files = run().output->files.files;
+  request_.clean = std::make_shared<base::CleanRecord>();
+  EXPECT_EQ(run().output->files.files, files);
+  EXPECT_EQ(run().output->files.files, files);
+}
+
 }  // namespace
 }  // namespace gpuctl::pipeline

@@ -189,6 +189,54 @@ TEST_F(SearchTest, GuardTakesExceptionsButNotForSecrets) {
   EXPECT_EQ(idle.all().size(), 2U);
 }
 
+TEST_F(SearchTest, GuardsShareWhatIsCleanAndNothingElse) {
+  const auto clean = std::make_shared<base::CleanRecord>();
+  // How many findings a guard of its own has in a file. The digest is that of `same_as`.
+  const auto errors = [&](const std::string& text, const std::string& same_as) {
+    Guard guard(rules_, clean);
+    diag::Sink sink;
+    guard.check_output(read(text), "", "x.yaml", text, sources_, sink, base::sha256(same_as));
+    return sink.error_count();
+  };
+  const std::string secret = "{data: {a: " + kToken + "}}";
+  EXPECT_EQ(errors(secret, secret), 1U);
+  EXPECT_EQ(errors(secret, secret), 1U);  // what is found is found for every cluster
+  EXPECT_EQ(errors("{data: {a: plain text}}", "plain"), 0U);
+  EXPECT_EQ(errors(secret, "plain"), 0U);  // not searched: the digest says that it is known
+}
+
+TEST_F(SearchTest, GuardsChargeWhatTheRecordSpares) {
+  const auto clean = std::make_shared<base::CleanRecord>();
+  const yaml::Node large = arena_.string(std::string(40 * 1024 * 1024, '.'));
+  const auto digest = base::sha256("large");
+  for (int cluster = 0; cluster < 2; ++cluster) {
+    Guard guard(rules_, clean);
+    diag::Sink sink;
+    guard.check_output(large, "", "a", "", sources_, sink, digest);
+    EXPECT_TRUE(sink.empty());
+    guard.check_output(large, "", "b", "", sources_, sink, digest);
+    ASSERT_EQ(sink.all().size(), 1U) << cluster;  // more than the budget of one cluster
+    EXPECT_NE(sink.all().front().message.find("cannot be searched"), std::string::npos);
+  }
+}
+
+TEST_F(SearchTest, NamesAreSplitIntoWords) {
+  for (const char* name : {"password", "dbPassword2", "DB_PASSWORDS", "my.api-key", "APIKey"}) {
+    EXPECT_NE(rules_->named(name), nullptr) << name;
+  }
+  for (const char* name : {"", "pa", "123", "___", "size", "base64"}) {
+    EXPECT_EQ(rules_->named(name), nullptr) << name;
+  }
+  EXPECT_EQ(rules_->named(std::string(129, 'a') + "password"), nullptr);
+}
+
+TEST(Base64, QuickLookMissesNothingThatIsWrapped) {
+  EXPECT_TRUE(may_wrap("aGVsbG8gd29ybGQ="));          // hello world
+  EXPECT_TRUE(may_wrap("H4sIAAAAAAAAAwAAAAD//w=="));  // gzip
+  EXPECT_FALSE(may_wrap("AQIDBAUGBwgJ"));             // control characters
+  EXPECT_FALSE(may_wrap("no base64 at all!"));
+}
+
 TEST_F(SearchTest, FaultyRulesAreReported) {
   const yaml::Node spec = read(
       "patterns: [{name: a, keywords: [abc], pattern: '['}]\n"

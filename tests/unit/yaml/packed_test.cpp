@@ -124,5 +124,40 @@ TEST(Packed, NumbersOfAnySizeComeBack) {
   EXPECT_TRUE(unpacker.at_end());
 }
 
+TEST(PackContent, TellsTreesApartButNotTheirPlaces) {
+  Arena arena;
+  const auto packed = [](const Node& node) {
+    std::string out;
+    pack_content(out, node);
+    return out;
+  };
+  const auto map = [&](const char* first, const char* second, Origin origin) {
+    const Entry entries[] = {arena.entry(first, Node::integer(1, origin), origin),
+                             arena.entry(second, Node::integer(2), origin)};
+    return arena.map(entries, origin);
+  };
+  EXPECT_EQ(packed(map("a", "b", 3)), packed(map("a", "b", 9)));
+  EXPECT_NE(packed(map("a", "b", 3)), packed(map("b", "a", 3)));
+  const Node one[] = {Node::integer(1)};
+  const Node inner[] = {arena.list(one), arena.list({})};
+  const Node outer[] = {arena.list(inner), arena.list({})};
+  const std::vector<Node> different = {Node(),
+                                       Node::boolean(true),
+                                       Node::boolean(false),
+                                       Node::integer(1),
+                                       Node::integer(-1),
+                                       Node::real(1),
+                                       arena.string("1"),
+                                       arena.string(""),
+                                       arena.list({}),
+                                       arena.map(std::span<const Entry>()),
+                                       arena.list(one),
+                                       arena.list(inner),
+                                       arena.list(outer)};
+  for (std::size_t i = 0; i < different.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(packed(different[i]), packed(different[j]));
+  }
+}
+
 }  // namespace
 }  // namespace gpuctl::yaml
