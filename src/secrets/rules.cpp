@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <utility>
 
 #include "secrets/codes.hpp"
@@ -36,6 +37,7 @@ re2::StringPiece piece(std::string_view text) {
 // allocated.
 class Words {
  public:
+  // `identifier` has at most kMostName bytes.
   explicit Words(std::string_view identifier) {
     for (std::size_t i = 0; i < identifier.size(); ++i) {
       const char c = identifier[i];
@@ -71,12 +73,12 @@ class Words {
       if (word == "base64" || word == "b64") break;
       --size_;
     }
-    if (size_ > begin) begins_[count_++] = begin;
+    if (size_ > begin) begins_[count_++] = static_cast<std::uint8_t>(begin);
     begin_of_next_ = size_;
   }
 
-  std::array<char, kMostName> text_;           // the first size_ are set
-  std::array<std::size_t, kMostName> begins_;  // the first count_ are set
+  std::array<char, kMostName> text_{};            // size_ of them count
+  std::array<std::uint8_t, kMostName> begins_{};  // of words in it; count_ of them count
   std::size_t size_ = 0;
   std::size_t count_ = 0;
   std::size_t begin_of_next_ = 0;

@@ -25,12 +25,13 @@ constexpr std::array<std::uint8_t, 256> make_classes() {
   std::array<std::uint8_t, 256> out{};
   for (std::size_t c = 0x20; c < 0x7F; ++c) out[c] = kText;
   const auto add = [&out](char first, char last) {
-    for (char c = first; c <= last; ++c) out[static_cast<std::size_t>(c)] |= kStart | kKey;
+    for (char c = first; c <= last; ++c) out[static_cast<unsigned char>(c)] |= kStart | kKey;
   };
   add('a', 'z');
   add('A', 'Z');
   add('0', '9');
-  for (const char c : {'_', '.', '/', '$', '+'}) out[static_cast<std::size_t>(c)] |= kStart | kKey;
+  for (const char c : {'_', '.', '/', '$', '+'})
+    out[static_cast<unsigned char>(c)] |= kStart | kKey;
   out['-'] |= kKey;
   return out;
 }
