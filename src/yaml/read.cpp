@@ -7,7 +7,6 @@
 #include <istream>
 #include <streambuf>
 
-#include "yaml/plain_events.hpp"
 #include "yaml/scan.hpp"
 #include "yaml/syntax_error.hpp"
 #include "yaml/text_check.hpp"
@@ -43,7 +42,8 @@ std::optional<std::vector<Node>> parse(diag::FileId file, diag::Sources& sources
   if (!check_text(file, sources, sink, limits)) return std::nullopt;
   if (report_merge_conflict(file, sources, sink)) return std::nullopt;
   const std::string_view text = sources.file_text(file);
-  const std::string_view part = parsed_part(text);
+  ViewBuffer buffer(parsed_part(text));
+  std::istream stream(&buffer);
   TreeBuilder builder(file, sources, arena, sink, limits, one_document);
   const auto syntax_error = [&](std::string_view message, std::size_t at) {
     report_syntax_error(
@@ -51,12 +51,8 @@ std::optional<std::vector<Node>> parse(diag::FileId file, diag::Sources& sources
         sources, sink);
   };
   try {
-    if (part.data() != text.data() || !plain_events(part, builder)) {
-      ViewBuffer buffer(part);
-      std::istream stream(&buffer);
-      YAML::Parser parser(stream);
-      while (parser.HandleNextDocument(builder)) {
-      }
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
     }
     builder.finish_stream();
   } catch (const StopReading&) {
