@@ -12,7 +12,10 @@
 #include "cli/apply_target.hpp"
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
+#include "cli/effect_limit.hpp"
 #include "cli/unchanged.hpp"
+#include "effects/report.hpp"
+#include "pipeline/effects_of.hpp"
 #include "plan/plan.hpp"
 #include "yaml/emit.hpp"
 
@@ -30,6 +33,8 @@ struct Planned {
   std::vector<std::string> choices;     // paths of all
   std::vector<std::string> exceptions;  // from the search for secrets
   std::string moved;                    // a line for each choice that is another one now
+  effects::ClusterChange effects;
+  diag::Sink excess;   // effects above the limit
   bool known = false;  // nothing has changed since the last run, so that this one was not made
 };
 
@@ -55,7 +60,8 @@ class Apply {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
       // A commit that was made may leave something to do, which is an error too.
-      return status == git::CommitStatus::failed || report_.errors() != 0 ? kFindings : kOk;
+      if (status == git::CommitStatus::failed || report_.errors() != 0) return kFindings;
+      return options_.detailed_exit_code && changed_ ? kChanges : kOk;
     } while (target_->wait_for_next_try());
     diag::Sink moved;
     target_->report_lost(moved);
@@ -134,6 +140,8 @@ class Apply {
                       });
     for (Planned& planned : plans) {
       if (good) sink.take(std::move(planned.findings));
+      // A dry run says first what it is that is too much.
+      if (good && !options_.dry_run) sink.take(std::move(planned.excess));
     }
     if (target_->recover(sink)) return git::CommitStatus::moved;
     if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
@@ -260,6 +268,7 @@ class Apply {
     planned.inputs = result.inputs;
     planned.exceptions = result.loaded->guard.used();
     describe_choices(result, planned);
+    assess(result, present, planned);
     if (objects && blobs.empty()) {
       planned.writes.push_back({.path = directory,
                                 .stored = objects->add_directory(result.output->files.files),
@@ -278,6 +287,18 @@ class Apply {
       }
       planned.writes.push_back(std::move(write));
     }
+  }
+
+  // What the changes do to the cluster, and whether that is more than somebody allows.
+  void assess(const Result& result, const plan::Present& present, Planned& planned) const {
+    effects::ClusterChange& out = planned.effects;
+    out.cluster = planned.cluster;
+    out.files = plan::summary(planned.changes);
+    out.changed = !planned.changes.empty();
+    out.first = result.loaded->lock() == nullptr;
+    if (!out.changed || out.first) return;
+    out.assessment = pipeline::effects_of(result, present.read);
+    check_limit(out, limit_of(result, options_), planned.excess);
   }
 
   static void describe_choices(const Result& result, Planned& planned) {
@@ -306,12 +327,14 @@ class Apply {
     for (Planned& planned : plans) {
       std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
     }
+    changed_ = !wanted.changes.empty();
+    if (options_.dry_run) return show_plan(clusters, plans, sink);
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
-    if (wanted.changes.empty() || options_.dry_run) {
+    if (wanted.changes.empty()) {
       show(clusters, sink);
       if (!print(printed, global_)) return {};
-      return {git::CommitStatus::unchanged, options_.dry_run ? std::string() : head.start};
+      return {git::CommitStatus::unchanged, head.start};
     }
     wanted.message = message(plans);
     git::CommitResult made;
@@ -326,6 +349,34 @@ class Apply {
       if (!print(printed, global_)) return {};
     }
     return made;
+  }
+
+  // The plan on standard output, then what of it is too much.
+  git::CommitResult show_plan(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
+                              diag::Sink& sink) {
+    std::vector<effects::ClusterChange> changes;
+    for (Planned& planned : plans) {
+      if (planned.known) {
+        planned.effects.cluster = planned.cluster;
+        planned.effects.files = plan::summary({});
+      }
+      changes.push_back(std::move(planned.effects));
+      sink.take(std::move(planned.excess));
+    }
+    if (!print(written_plan(changes, plans, options_.output), global_)) return {};
+    show(clusters, sink);
+    return {git::CommitStatus::unchanged, ""};
+  }
+
+  static std::string written_plan(const std::vector<effects::ClusterChange>& changes,
+                                  const std::vector<Planned>& plans, const std::string& form) {
+    if (form == "markdown") return effects::markdown(changes);
+    if (form == "json") return effects::json(changes);
+    std::string out;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      out += effects::text(changes[i]) + plans[i].moved;
+    }
+    return out;
   }
 
   static std::string describe(const Planned& planned) {
@@ -395,6 +446,7 @@ class Apply {
   Report& report_;
   std::unique_ptr<Target> target_;
   bool full_ = options_.full || !options_.choose_again.empty();
+  bool changed_ = false;
 };
 
 }  // namespace
@@ -426,6 +478,24 @@ void ApplyOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--take-over", take_over,
                    "Overwrite files that were edited by hand or are not ours");
+}
+
+void ApplyOptions::add_limits(CLI::App& command) {
+  const std::vector<std::string_view>& all = effects::effect_names();
+  const std::vector<std::string> classes(all.begin(), all.end());
+  command
+      .add_option("--max-effect", max_effect,
+                  "The worst that the change may do to a running cluster (default: the blueprint's "
+                  "`gitops.maxEffect`)")
+      ->check(CLI::IsMember(classes))
+      ->type_name("CLASS");
+  command
+      .add_option(
+          "--allow", allow,
+          "An effect to accept although the limit or knowledge does not cover it, `refused` "
+          "and `unknown` among them; may be repeated")
+      ->check(CLI::IsMember(classes))
+      ->type_name("CLASS");
 }
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {

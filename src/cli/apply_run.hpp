@@ -1,4 +1,5 @@
-// What `apply` and `upgrade` share: plan all clusters against one commit, then make the next one.
+// What `apply`, `plan` and `upgrade` share: plan all clusters against one commit, then make the
+// next one.
 #pragma once
 
 #include <string>
@@ -17,10 +18,16 @@ struct ApplyOptions {
   bool take_over = false;
   bool full = false;
   bool dry_run = false;                   // say what would happen, and commit nothing
+  std::string output = "text";            // of a dry run: text, json, markdown
+  bool detailed_exit_code = false;        // 2 when there are changes
+  std::string max_effect;                 // the worst that may happen; empty: the blueprint says
+  std::vector<std::string> allow;         // what may happen even so
   std::vector<std::string> choose_again;  // choices to make again; "" is all
 
-  /// The options that both commands have.
+  /// The options that these commands have.
   void add_to(CLI::App& command);
+  /// What limits effects.
+  void add_limits(CLI::App& command);
 };
 
 /// Runs the command and gives its exit code.

@@ -26,8 +26,8 @@ using pipeline::Result;
 /// The image that was linked into the program.
 const catalog::Image& built_in_image();
 
-/// Exit codes, documented in the README.
-enum ExitCode : int { kOk = 0, kFindings = 1, kUsageError = 64 };
+/// Exit codes, documented in the README. kChanges is given by `--detailed-exitcode` alone.
+enum ExitCode : int { kOk = 0, kFindings = 1, kChanges = 2, kUsageError = 64 };
 
 struct GlobalOptions {
   std::string providers;  // --providers DIR
@@ -128,6 +128,7 @@ void add_command(CLI::App& to, const Command& command, std::span<const char* con
 Command validate_command();
 Command render_command();
 Command apply_command();
+Command plan_command();
 Command upgrade_command();
 Command import_command();
 Command mig_command();

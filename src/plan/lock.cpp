@@ -109,6 +109,7 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
     yaml::MapBuilder row;
     row.set(arena, "sha256", string(file.sha256));
     if (!file.made_by.empty()) row.set(arena, "template", string(file.made_by));
+    if (!file.pool.empty()) row.set(arena, "pool", string(file.pool));
     files.push_back(arena.entry(path, row.build(arena)));
   }
   out.set(arena, "files", arena.map(files));
@@ -143,7 +144,8 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
     sound = check_row(row, context.sink) && sound;
     lock.files[std::string(row.key.as_string())] = {
         std::string(row.value.get("sha256").as_string()),
-        std::string(row.value.get("template").as_string())};
+        std::string(row.value.get("template").as_string()),
+        std::string(row.value.get("pool").as_string())};
   }
   if (!sound) return std::nullopt;
   return lock;

@@ -16,7 +16,8 @@ inline constexpr std::string_view kLockFile = "gpuctl.lock";
 
 struct LockedFile {
   std::string sha256;
-  std::string made_by;  // path of the template; empty for extra manifests
+  std::string made_by;    // path of the template; empty for extra manifests
+  std::string pool = {};  // that it is for; empty: for none
 };
 
 struct Lock {
