@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "catalog/wrapper.hpp"
+
 namespace gpuctl::effects {
 
 namespace {
@@ -12,12 +14,16 @@ struct Identity {
   std::string key;
 };
 
-// Files that are no objects, or have no name, are what they are by their path.
+// Files that are no objects, have no name, or are read by nobody but us, are what they are by their
+// path.
 Identity identity_of(const Manifest& manifest) {
   const yaml::Node metadata = manifest.body.get("metadata");
   const std::string name(metadata.get("name").as_string());
   schema::KindRef kind = schema::KindRef::of(manifest.body);
-  if (kind.empty() || name.empty()) return {{}, manifest.path, "file " + manifest.path};
+  if (kind.empty() || name.empty() ||
+      manifest.body.get("apiVersion").as_string() == catalog::kApiVersion) {
+    return {{}, manifest.path, "file " + manifest.path};
+  }
   const std::string space(metadata.get("namespace").as_string());
   std::string full = space.empty() ? name : space + "/" + name;
   std::string key = "object " + kind.group + " " + kind.kind + " " + full;

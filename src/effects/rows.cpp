@@ -192,6 +192,18 @@ const std::vector<Kind>& Rows::of(std::string_view group, std::string_view kind)
   return found == content().kinds.end() ? none : found->second;
 }
 
+bool Rows::covers(std::string_view group, std::string_view kind,
+                  const std::vector<Step>& field) const {
+  for (const Kind& known : of(group, kind)) {
+    for (const Row& row : known.rows) {
+      for (const Pattern& pattern : row.fields) {
+        if (pattern.covers(field)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 const Sequence* Rows::sequence(std::string_view name) const {
   for (const Sequence& sequence : content().sequences) {
     if (sequence.name == name) return &sequence;

@@ -73,6 +73,8 @@ class Rows {
 
   /// What is known of a kind: files of later folders first, because they know better.
   const std::vector<Kind>& of(std::string_view group, std::string_view kind) const;
+  /// True when some row is about a field, under whatever condition.
+  bool covers(std::string_view group, std::string_view kind, const std::vector<Step>& field) const;
   const Sequence* sequence(std::string_view name) const;
   const std::vector<FileRow>& files() const;
   /// Variables of the platform; rows see them.

@@ -34,7 +34,7 @@ yaml::Node document_of(const std::string& path, std::string text, yaml::Arena& a
 effects::Side later_side(const Result& result) {
   effects::Side out;
   for (const render::Document& document : result.rendered().documents) {
-    out.manifests.push_back({document.path, document.layer, document.pool, document.body});
+    out.manifests.push_back({document.path, layer_of(document.path), document.pool, document.body});
     if (document.path == kSummary) out.summary = document.body;
   }
   return out;
