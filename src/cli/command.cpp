@@ -179,7 +179,7 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
   }
   if (!directories.empty()) {
     diag::Sink sink;
-    request.crds = std::make_shared<pipeline::SharedCrds>(std::move(directories), sink);
+    request.crds = std::make_shared<pipeline::SharedCrds>(directories, sink);
     report.show(sink, diag::Sources());
     if (sink.has_errors()) return std::nullopt;
   }

@@ -15,8 +15,8 @@ namespace gpuctl::pipeline {
 
 /// Published CRDs, parsed once for all blueprints of a run; they load lazily, hence the mutex.
 struct SharedCrds {
-  SharedCrds(std::vector<std::string> directories, diag::Sink& sink)
-      : crds(std::move(directories), sink) {}
+  SharedCrds(const std::vector<std::string>& directories, diag::Sink& sink)
+      : crds(directories, sink) {}
   schema::Crds crds;
   std::mutex mutex;
 };

@@ -117,9 +117,9 @@ class RuleCompiler {
   };
 
   cel::LazyExpression lazy(const yaml::Node& scalar,
-                           std::shared_ptr<const cel::Environment> environment) {
+                           const std::shared_ptr<const cel::Environment>& environment) {
     if (scalar.is_null()) return {};
-    cel::LazyExpression out(scalar, std::move(environment), sources_);
+    cel::LazyExpression out(scalar, environment, sources_);
     if (thorough_) out.check(*sink_);
     return out;
   }

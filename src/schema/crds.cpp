@@ -175,7 +175,7 @@ struct Crds::State {
   }
 };
 
-Crds::Crds(std::vector<std::string> directories, diag::Sink& sink)
+Crds::Crds(const std::vector<std::string>& directories, diag::Sink& sink)
     : state_(std::make_unique<State>()) {
   for (const std::string& directory : directories) state_->list(directory, sink);
 }

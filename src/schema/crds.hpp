@@ -27,7 +27,7 @@ struct Crd {
 class Crds {
  public:
   /// Lists the `.yaml` files of each directory; an unreadable one is GPU0220.
-  Crds(std::vector<std::string> directories, diag::Sink& sink);
+  Crds(const std::vector<std::string>& directories, diag::Sink& sink);
   ~Crds();
   Crds(const Crds&) = delete;
   Crds& operator=(const Crds&) = delete;

@@ -72,7 +72,7 @@ SchemaPtr compile_checked(const Node& definition, const diag::Sources& sources) 
 }
 
 SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Sink& sink) {
-  const SchemaPtr schema = compile_checked(definition, sources);
+  SchemaPtr schema = compile_checked(definition, sources);
   const std::size_t errors = sink.error_count();
   walk_all(*schema, {}, [&](const Schema& node, const std::string& path) {
     for (const Fault& fault : node.faults) {

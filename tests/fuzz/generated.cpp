@@ -119,8 +119,8 @@ class Generator {
       : bytes_(bytes), arena_(arena), samples_(samples) {}
 
   /// A value of the schema; `forced` are dotted paths below it that have to be there.
-  Node value(const Node& schema, const std::string& key, std::vector<std::string> forced = {},
-             int depth = 0) {
+  Node value(const Node& schema, const std::string& key,
+             const std::vector<std::string>& forced = {}, int depth = 0) {
     const Node allowed = schema.get("enum");
     if (allowed.size() != 0) return allowed.items()[bytes_.below(allowed.size())];
     const std::string_view type = schema.get("type").as_string();

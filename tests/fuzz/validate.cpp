@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
 #include "cli/command.hpp"
@@ -27,9 +28,9 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   void write(const std::uint8_t* data, std::size_t size) const {
-    std::FILE* file = std::fopen(path_.c_str(), "wb");
-    if (file == nullptr || std::fwrite(data, 1, size, file) != size) std::abort();
-    std::fclose(file);
+    std::ofstream file(path_, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+    if (!file.flush()) std::abort();
   }
   const std::string& path() const { return path_; }
 

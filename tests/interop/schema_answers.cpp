@@ -67,7 +67,7 @@ class Answers {
   std::string answer(const json& request) {
     const Known& known = find(request.at("file"), request.at("kind"), request.at("version"));
     json out = {{"crd", known.faults}, {"rules", known.rules}};
-    if (request.at("text") == "") return out.dump();
+    if (request.at("text").get_ref<const std::string&>().empty()) return out.dump();
     diag::Sources sources;
     yaml::Arena arena;
     diag::Sink sink;

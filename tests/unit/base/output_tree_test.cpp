@@ -44,7 +44,9 @@ ino_t inode_of(const std::string& path) {
 /// All tests run with openat2 and with the walk that replaces it on old kernels.
 class OutputTreeTest : public testing::TestWithParam<bool> {
  protected:
-  OutputTree open(OutputOptions options = {}) { return open_at(scratch_ / "root", options); }
+  OutputTree open(OutputOptions options = {}) {
+    return open_at(scratch_ / "root", std::move(options));
+  }
   OutputTree open_at(const std::string& root, OutputOptions options = {}) {
     options.use_openat2 = GetParam();
     auto opened = OutputTree::open(root, options);

@@ -54,8 +54,7 @@ TEST(PathCheck, RefusesDangerousPaths) {
                                           "\xFF",
                                           "a\xC2\x85",
                                           ".g\xE2\x80\x8Cit/x",
-                                          "a\xE2\x80\xAE"
-                                          "b",
+                                          std::string("a\xE2\x80\xAE") + "b",
                                           ".git::$INDEX_ALLOCATION/hooks",
                                           std::string("a\0b", 3),
                                           std::string(256, 'x'),

@@ -111,10 +111,10 @@ TEST(Checker, InfersTypes) {
 }
 
 struct Fault {
-  const char* text;
-  std::uint32_t begin;
-  std::uint32_t end;
-  const char* message;
+  const char* text = nullptr;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  const char* message = nullptr;
   const char* help = "";
 };
 

@@ -19,7 +19,7 @@
 namespace gpuctl::cel {
 namespace {
 
-class Functions_ : public testing::Test {
+class CelFunctions : public testing::Test {
  protected:
   std::string show(const std::string& text) {
     std::vector<Problem> problems;
@@ -40,7 +40,7 @@ class Functions_ : public testing::Test {
   std::vector<Value> values;
 };
 
-TEST_F(Functions_, Strings) {
+TEST_F(CelFunctions, Strings) {
   expect_all({
       {"size('h\xC3\xA9llo')", "5"},
       {"'h\xC3\xA9llo'.charAt(1)", "\"\xC3\xA9\""},
@@ -91,7 +91,7 @@ TEST_F(Functions_, Strings) {
   });
 }
 
-TEST_F(Functions_, ListsAndMaps) {
+TEST_F(CelFunctions, ListsAndMaps) {
   expect_all({
       {"[1, 2, 1.0, 'a', 'a'].distinct()", "[1,2,\"a\"]"},
       {"[3, 1, 2].sort()", "[1,2,3]"},
@@ -120,7 +120,7 @@ TEST_F(Functions_, ListsAndMaps) {
   });
 }
 
-TEST_F(Functions_, Math) {
+TEST_F(CelFunctions, Math) {
   expect_all({
       {"math.greatest(1, 3, 2)", "3"},
       {"math.greatest([1, 2.5])", "2.5"},
@@ -138,7 +138,7 @@ TEST_F(Functions_, Math) {
   });
 }
 
-TEST_F(Functions_, Network) {
+TEST_F(CelFunctions, Network) {
   expect_all({
       {"ip('192.168.0.1').family() + ip('::1').family()", "10"},
       {"isIP('1.2.3.4') && !isIP('1.2.3.04') && !isIP('1.2.3') && !isIP('::ffff:1.2.3.4') && "
@@ -171,7 +171,7 @@ TEST_F(Functions_, Network) {
   });
 }
 
-TEST_F(Functions_, Quantities) {
+TEST_F(CelFunctions, Quantities) {
   expect_all({
       {"quantity('1Gi') == quantity('1024Mi') && quantity('1k') == quantity('1e3')", "true"},
       {"quantity('500m').add(quantity('1.5')) == quantity('2')", "true"},
@@ -203,7 +203,7 @@ TEST_F(Functions_, Quantities) {
   });
 }
 
-TEST_F(Functions_, Versions) {
+TEST_F(CelFunctions, Versions) {
   expect_all({
       {"semver('4.20.1').minor() + semver('4.20.1').major() + semver('4.20.1').patch()", "25"},
       {"semver('1.2.3-rc.1').isLessThan(semver('1.2.3'))", "true"},
@@ -221,7 +221,7 @@ TEST_F(Functions_, Versions) {
   });
 }
 
-TEST_F(Functions_, DurationsAndUrls) {
+TEST_F(CelFunctions, DurationsAndUrls) {
   expect_all({
       {"duration('1h30m') == duration('90m') && duration('1m') > duration('59.9s')", "true"},
       {"duration('1.5s') + duration('500ms') == duration('2s')", "true"},
@@ -241,7 +241,7 @@ TEST_F(Functions_, DurationsAndUrls) {
   });
 }
 
-TEST_F(Functions_, NamedFormats) {
+TEST_F(CelFunctions, NamedFormats) {
   const auto valid = [&](const std::string& format, const std::string& text) {
     return show("format." + format + "().validate('" + text + "').hasValue()") == "false";
   };
@@ -274,7 +274,7 @@ TEST_F(Functions_, NamedFormats) {
             "[\"does not match the UUID format\"]");
 }
 
-TEST_F(Functions_, Optionals) {
+TEST_F(CelFunctions, Optionals) {
   expect_all({
       {"optional.of(1).value() + optional.none().orValue(2)", "3"},
       {"optional.none().hasValue() || optional.of(1) == optional.of(2)", "false"},
@@ -282,7 +282,7 @@ TEST_F(Functions_, Optionals) {
   });
 }
 
-TEST_F(Functions_, Dates) {
+TEST_F(CelFunctions, Dates) {
   expect_all({
       {"dates.ofSeconds(0) + dates.ofSeconds(-1)", "\"1970-01-011969-12-31\""},
       {"dates.ofSeconds(951782400)", "\"2000-02-29\""},
@@ -297,7 +297,7 @@ TEST_F(Functions_, Dates) {
   });
 }
 
-TEST_F(Functions_, Encodings) {
+TEST_F(CelFunctions, Encodings) {
   expect_all({
       {"base64.encode('hello')", "\"aGVsbG8=\""},
       {"base64.decode('aGVsbG8=') + base64.decode('aGVsbG8')", "\"hellohello\""},
@@ -335,7 +335,7 @@ std::string ssh_field(const std::string& bytes) {
   return out + bytes;
 }
 
-TEST_F(Functions_, SshKeys) {
+TEST_F(CelFunctions, SshKeys) {
   const std::string ed25519 =
       base64_encode(ssh_field("ssh-ed25519") + ssh_field(std::string(32, 'k')));
   const std::string rsa = base64_encode(ssh_field("ssh-rsa") + ssh_field("\x01") +
@@ -396,7 +396,7 @@ std::string make_certificate() {
   return std::string(data, static_cast<std::size_t>(size));
 }
 
-TEST_F(Functions_, Certificates) {
+TEST_F(CelFunctions, Certificates) {
   const std::string pem = make_certificate();
   environment.variables = {{"bundle", Type::simple(TypeKind::string)}};
   values = {Value(arena.string("# comment\n" + pem + "\n" + pem))};
@@ -412,7 +412,7 @@ TEST_F(Functions_, Certificates) {
   });
 }
 
-TEST_F(Functions_, OthersMayBeAdded) {
+TEST_F(CelFunctions, OthersMayBeAdded) {
   auto functions = std::make_shared<Functions>();
   Function place;
   place.name = "mig.place";
@@ -461,7 +461,7 @@ TEST_F(Functions_, OthersMayBeAdded) {
   EXPECT_NE(copy.table().find("thrice", true), nullptr);
 }
 
-TEST_F(Functions_, EveryOneIsDocumented) {
+TEST_F(CelFunctions, EveryOneIsDocumented) {
   std::ifstream in(std::string(GPUCTL_SOURCE_DIR) + "/docs/cel.md");
   std::stringstream text;
   text << in.rdbuf();

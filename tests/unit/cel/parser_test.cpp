@@ -9,8 +9,8 @@ namespace gpuctl::cel {
 namespace {
 
 struct Case {
-  const char* text;
-  const char* tree;
+  const char* text = nullptr;
+  const char* tree = nullptr;
   const char* printed = nullptr;  // when it differs from `text`
 };
 

@@ -143,7 +143,7 @@ struct Checked {
   std::vector<diag::Diagnostic> findings;
 };
 
-Checked run(const std::string& text, Context context = {}, Files from = files()) {
+Checked run(const std::string& text, const Context& context = {}, const Files& from = files()) {
   Lab lab(from);
   Checked out;
   if (lab.platform == nullptr) return {false, lab.report(), {}};

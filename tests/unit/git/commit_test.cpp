@@ -8,7 +8,6 @@ namespace gpuctl::git {
 namespace {
 
 namespace fs = std::filesystem;
-using test::get;
 using test::put;
 TEST_F(CommitTest, FirstAndNextCommit) {
   Repository repository = make("repo.git");

@@ -5,8 +5,6 @@
 namespace gpuctl::git {
 namespace {
 
-using test::put;
-
 class Variable {
  public:
   Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

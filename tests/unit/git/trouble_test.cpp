@@ -1,6 +1,6 @@
 // Several writers, lock files of others, failing disks, damage and sudden death.
 #include <fcntl.h>
-#include <signal.h>
+#include <signal.h>  // NOLINT: kill() is of POSIX, and not in <csignal>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

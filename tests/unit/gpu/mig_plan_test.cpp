@@ -12,7 +12,7 @@ namespace gpuctl::gpu {
 namespace {
 
 // What one GPU can hold, tried unit by unit without any of the solver's code.
-void fillings(const MigClass& gpu, int unit, int slices, std::map<std::string, int> media,
+void fillings(const MigClass& gpu, int unit, int slices, const std::map<std::string, int>& media,
               MigLayout layout, std::set<MigLayout>& out) {
   out.insert(layout);
   if (unit >= gpu.units) return;

@@ -25,7 +25,8 @@ std::string text(const MigLayout& layout) {
 
 /// Whether instances can be placed, by trying every start for one after the other: an oracle that
 /// shares nothing with the code under test.
-bool oracle(const MigClass& gpu, std::vector<const MigProfile*> instances, std::set<int> taken) {
+bool oracle(const MigClass& gpu, std::vector<const MigProfile*> instances,
+            const std::set<int>& taken) {
   if (instances.empty()) return true;
   const MigProfile* next = instances.back();
   instances.pop_back();

@@ -13,7 +13,6 @@ using namespace std::string_literals;
 using test::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 struct Case {
   std::string text;      // %s stands for the offence

@@ -10,7 +10,6 @@ namespace {
 using test::Text;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 struct Refused {
   std::string text;
