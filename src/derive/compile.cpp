@@ -78,7 +78,10 @@ class DerivationCompiler {
     row.choose = written.get("choose").as_boolean();
     row.copy = written.find("copy") != nullptr;
     row.value = lazy<cel::Expression>(written, row.copy ? "copy" : "value", environment);
-    if (!row.value && !row.choose) row.body = body(written.get("template"), environment);
+    row.retain = written.get("retain").as_boolean();
+    row.recall = written.get("recall").as_string();
+    if (!row.value && !row.choose && row.recall.empty())
+      row.body = body(written.get("template"), environment);
     row.when = lazy<cel::Expression>(written, "when", environment);
     row.keep = written.get("keep").as_boolean();
     row.record = written.get("record").as_boolean();

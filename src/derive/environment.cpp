@@ -33,6 +33,44 @@ cel::Function spread() {
   return function;
 }
 
+// `stableName(name, value, used)`: the name to give a value so that no name ever changes what it
+// stands for. `used` is a map of names to `{value}`: the name itself when it is free or stands for
+// this value, otherwise the first of "name-2", "name-3" ... of which that is true. At most 63
+// bytes, which is what a label takes (Kubernetes, apimachinery validation).
+cel::Function stable_name() {
+  const cel::Type text = cel::Type::simple(cel::TypeKind::string);
+  cel::Function function;
+  function.name = "stableName";
+  function.params = {text, cel::Type::dyn(), cel::Type::dyn()};
+  function.result = text;
+  function.call = [](std::span<const cel::Value> arguments, cel::CallContext& context) {
+    constexpr std::size_t kMostLabelBytes = 63;
+    const std::string_view name = arguments[0].node().as_string();
+    const yaml::Node& value = arguments[1].node();
+    const yaml::Node& used = arguments[2].node();
+    cel::Outcome outcome;
+    std::string candidate(name);
+    for (std::size_t number = 2;; ++number) {
+      const yaml::Node* other = used.find(candidate);
+      const std::optional<bool> same =
+          other == nullptr ? true
+                           : context.equal(cel::Value(other->get("value")), cel::Value(value));
+      if (!same) {
+        outcome.error.emplace();
+        outcome.error->kind = cel::EvalError::Kind::budget;
+        outcome.error->message = "stableName() compares too much";
+        return outcome;
+      }
+      if (*same) break;
+      const std::string suffix = "-" + std::to_string(number);
+      candidate = std::string(name.substr(0, kMostLabelBytes - suffix.size())) + suffix;
+    }
+    outcome.value = context.arena.string(candidate);
+    return outcome;
+  };
+  return function;
+}
+
 cel::Type field_type(const cel::Type& object, std::string_view name) {
   const cel::ObjectType* fields = object.object();
   const cel::Field* field = fields == nullptr ? nullptr : fields->find(name);
@@ -45,6 +83,7 @@ std::shared_ptr<const cel::Functions> functions() {
   static const std::shared_ptr<const cel::Functions> all = [] {
     auto made = std::make_shared<cel::Functions>();
     made->add(spread());
+    made->add(stable_name());
     for (cel::Function& function : gpu::functions()) made->add(std::move(function));
     return made;
   }();

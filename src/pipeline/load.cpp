@@ -236,9 +236,14 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
              .guard = secrets::Guard(knowledge.secret_rules()),
              .betrayed = {}};
   out.earlier.again = request.choose_again;
+  out.earlier.retired = request.retired;
   const base::StageScope reading(base::Stage::blueprint);
   Loading loading(opened, request, files, context, out);
   if (!loading.lock() || !loading.facts()) return std::nullopt;
+  if (out.old_lock) {
+    out.earlier.names = out.old_lock->names;
+    plan::leave_out_names(out.earlier.names, out.facts.get("usedNames"));
+  }
   const blueprint::Blueprint& blueprint = opened.blueprint;
   out.guard.allow(blueprint.spec.get({"secretScan", "allow"}));
   {

@@ -117,6 +117,7 @@ std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const deriv
   lock.catalog = knowledge_digest;
   lock.input = input;
   lock.choices = derived.choices;
+  lock.names = derived.names;
   out.files = plan::assemble(manifests.rendered, blueprint.stage, blueprint.name, std::move(lock));
   search(manifests, derived.choices, out.files, loaded.guard, context);
   if (context.sink.has_errors()) return std::nullopt;

@@ -34,6 +34,8 @@ struct Request {
   std::map<std::string, std::string> given = {};
   /// Choices of the lock to make again, as derive::Earlier has them.
   std::vector<std::string> choose_again = {};
+  /// Names that no node goes by any more, as derive::Earlier has them.
+  std::vector<std::string> retired = {};
   bool despite_rules = false;  // render although rules on blueprints object
   bool provenance = false;     // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when

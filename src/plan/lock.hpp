@@ -25,6 +25,7 @@ struct Lock {
   std::string catalog;  // digest of the knowledge
   std::string input;    // digest of blueprint, facts and extra manifests
   std::vector<derive::Choice> choices;
+  derive::Names names;
   std::map<std::string, LockedFile> files;  // by path below the cluster's directory
 };
 
@@ -38,5 +39,9 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
 
 /// The choices as derive::derive() takes them: a map from path to value.
 yaml::Node kept_choices(const Lock& lock, yaml::Arena& arena);
+
+/// Takes names out that no node of their pools carries any more. `carried` is a map of pools to
+/// lists of the names that their machines carry; a pool that it does not have is left alone.
+void leave_out_names(derive::Names& names, const yaml::Node& carried);
 
 }  // namespace gpuctl::plan
