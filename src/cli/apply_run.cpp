@@ -31,6 +31,7 @@ struct Planned {
   diag::Sink findings;
   pipeline::Inputs inputs;
   std::vector<std::string> choices;     // paths of all
+  std::vector<std::string> names;       // that the last commit retained
   std::vector<std::string> exceptions;  // from the search for secrets
   std::string moved;                    // a line for each choice that is another one now
   effects::ClusterChange effects;
@@ -119,6 +120,7 @@ class Apply {
       if (planned.findings.has_errors()) failed = true;
     };
     request.choose_again = options_.choose_again;
+    request.retired = options_.retired;
     std::vector<Finished> made = run_all(blueprints, request, knowledge_,
                                          thread_count(options_.inputs.jobs), report_, consume);
     if (holds_known(made, plans)) {
@@ -127,6 +129,7 @@ class Apply {
     }
     for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
     if (!failed) check_choices(plans, sink);
+    if (!failed) check_names(plans, sink);
     return conclude(finished, plans, objects, unchanged, sink);
   }
 
@@ -169,6 +172,20 @@ class Apply {
       if (known) continue;
       sink.error(kNoSuchChoice, diag::kNoOrigin, "no cluster has a choice `" + shown(wanted) + "`")
           .expect("one of " + base::join(names, ", "))
+          .did_you_mean(wanted, names);
+    }
+  }
+
+  // What is to be retired must be a name that some cluster retains.
+  void check_names(const std::vector<Planned>& plans, diag::Sink& sink) const {
+    std::set<std::string> all;
+    for (const Planned& planned : plans) all.insert(planned.names.begin(), planned.names.end());
+    const std::vector<std::string> names(all.begin(), all.end());
+    for (const std::string& wanted : options_.retired) {
+      if (all.contains(wanted)) continue;
+      sink.error(kNoSuchName, diag::kNoOrigin, "no cluster retains a name `" + shown(wanted) + "`")
+          .expect(names.empty() ? "a name below `names` of a `gpuctl.lock`; there is none"
+                                : "one of " + base::join(names, ", "))
           .did_you_mean(wanted, names);
     }
   }
@@ -303,6 +320,11 @@ class Apply {
 
   static void describe_choices(const Result& result, Planned& planned) {
     yaml::Arena arena;
+    if (result.loaded->old_lock) {
+      for (const auto& [path, names] : result.loaded->old_lock->names) {
+        for (const auto& [name, used] : names) planned.names.push_back(name);
+      }
+    }
     const yaml::Node before = result.loaded->old_lock
                                   ? plan::kept_choices(*result.loaded->old_lock, arena)
                                   : yaml::Node();
@@ -445,7 +467,7 @@ class Apply {
   Knowledge& knowledge_;
   Report& report_;
   std::unique_ptr<Target> target_;
-  bool full_ = options_.full || !options_.choose_again.empty();
+  bool full_ = options_.full || !options_.choose_again.empty() || !options_.retired.empty();
   bool changed_ = false;
 };
 

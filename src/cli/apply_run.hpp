@@ -1,5 +1,5 @@
-// What `apply`, `plan` and `upgrade` share: plan all clusters against one commit, then make the
-// next one.
+// What `apply`, `plan`, `retire` and `upgrade` share: plan all clusters against one commit, then
+// make the next one.
 #pragma once
 
 #include <string>
@@ -23,6 +23,7 @@ struct ApplyOptions {
   std::string max_effect;                 // the worst that may happen; empty: the blueprint says
   std::vector<std::string> allow;         // what may happen even so
   std::vector<std::string> choose_again;  // choices to make again; "" is all
+  std::vector<std::string> retired;       // names that no node goes by any more
 
   /// The options that these commands have.
   void add_to(CLI::App& command);

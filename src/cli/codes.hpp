@@ -14,6 +14,7 @@ inline constexpr std::string_view kNoField = "GPU0007";       // ... no such fie
 inline constexpr std::string_view kNoSuchChoice = "GPU0607";  // `upgrade --only` of no choice
 
 inline constexpr std::string_view kTooMuch = "GPU0690";      // effects above the limit
+inline constexpr std::string_view kNoSuchName = "GPU0692";   // `retire` of no name
 inline constexpr std::string_view kNoToken = "GPU0643";      // `license check`: no text
 inline constexpr std::string_view kSharedFacts = "GPU0685";  // --facts for several clusters
 

@@ -129,6 +129,7 @@ Command validate_command();
 Command render_command();
 Command apply_command();
 Command plan_command();
+Command retire_command();
 Command upgrade_command();
 Command import_command();
 Command mig_command();

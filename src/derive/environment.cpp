@@ -34,9 +34,41 @@ cel::Function spread() {
 }
 
 // `stableName(name, value, used)`: the name to give a value so that no name ever changes what it
-// stands for. `used` is a map of names to `{value}`: the name itself when it is free or stands for
-// this value, otherwise the first of "name-2", "name-3" ... of which that is true. At most 63
-// bytes, which is what a label takes (Kubernetes, apimachinery validation).
+// stands for. `used` is a map of names to `{value}`. Of "name", "name-2", "name-3" ... the first
+// that stands for this value already, otherwise the first that is free. At most 63 bytes, which is
+// what a label takes (Kubernetes, apimachinery validation).
+cel::Outcome stable_name(std::span<const cel::Value> arguments, cel::CallContext& context) {
+  constexpr std::size_t kMostLabelBytes = 63;
+  const std::string_view name = arguments[0].node().as_string();
+  const yaml::Node& used = arguments[2].node();
+  cel::Outcome outcome;
+  std::optional<std::string> free;
+  // There are no more names than that, so that one of these candidates is free.
+  for (std::size_t number = 1; number <= used.size() + 1; ++number) {
+    const std::string suffix = number == 1 ? std::string() : "-" + std::to_string(number);
+    std::string candidate(name.substr(0, kMostLabelBytes - suffix.size()));
+    candidate += suffix;
+    const yaml::Node* other = used.find(candidate);
+    if (other == nullptr) {
+      if (!free) free = candidate;
+      continue;
+    }
+    const std::optional<bool> same =
+        context.equal(cel::Value(other->get("value")), cel::Value(arguments[1].node()));
+    if (!same) {
+      outcome.error.emplace();
+      outcome.error->kind = cel::EvalError::Kind::budget;
+      outcome.error->message = "stableName() compares too much";
+      return outcome;
+    }
+    if (!*same) continue;
+    free = candidate;
+    break;
+  }
+  outcome.value = context.arena.string(*free);
+  return outcome;
+}
+
 cel::Function stable_name() {
   const cel::Type text = cel::Type::simple(cel::TypeKind::string);
   cel::Function function;
@@ -44,29 +76,7 @@ cel::Function stable_name() {
   function.params = {text, cel::Type::dyn(), cel::Type::dyn()};
   function.result = text;
   function.call = [](std::span<const cel::Value> arguments, cel::CallContext& context) {
-    constexpr std::size_t kMostLabelBytes = 63;
-    const std::string_view name = arguments[0].node().as_string();
-    const yaml::Node& value = arguments[1].node();
-    const yaml::Node& used = arguments[2].node();
-    cel::Outcome outcome;
-    std::string candidate(name);
-    for (std::size_t number = 2;; ++number) {
-      const yaml::Node* other = used.find(candidate);
-      const std::optional<bool> same =
-          other == nullptr ? true
-                           : context.equal(cel::Value(other->get("value")), cel::Value(value));
-      if (!same) {
-        outcome.error.emplace();
-        outcome.error->kind = cel::EvalError::Kind::budget;
-        outcome.error->message = "stableName() compares too much";
-        return outcome;
-      }
-      if (*same) break;
-      const std::string suffix = "-" + std::to_string(number);
-      candidate = std::string(name.substr(0, kMostLabelBytes - suffix.size())) + suffix;
-    }
-    outcome.value = context.arena.string(candidate);
-    return outcome;
+    return stable_name(arguments, context);
   };
   return function;
 }
