@@ -41,16 +41,18 @@ cel::Outcome stable_name(std::span<const cel::Value> arguments, cel::CallContext
   constexpr std::size_t kMostLabelBytes = 63;
   const std::string_view name = arguments[0].node().as_string();
   const yaml::Node& used = arguments[2].node();
+  const yaml::Node& wanted = arguments[3].node();
   cel::Outcome outcome;
   std::optional<std::string> free;
   // There are no more names than that, so that one of these candidates is free.
-  for (std::size_t number = 1; number <= used.size() + 1; ++number) {
+  for (std::size_t number = 1; number <= used.size() + wanted.size() + 1; ++number) {
     const std::string suffix = number == 1 ? std::string() : "-" + std::to_string(number);
     std::string candidate(name.substr(0, kMostLabelBytes - suffix.size()));
     candidate += suffix;
     const yaml::Node* other = used.find(candidate);
     if (other == nullptr) {
-      if (!free) free = candidate;
+      const bool of_another = number != 1 && wanted.find(candidate) != nullptr;
+      if (!free && !of_another) free = candidate;
       continue;
     }
     const std::optional<bool> same =
@@ -73,7 +75,7 @@ cel::Function stable_name() {
   const cel::Type text = cel::Type::simple(cel::TypeKind::string);
   cel::Function function;
   function.name = "stableName";
-  function.params = {text, cel::Type::dyn(), cel::Type::dyn()};
+  function.params = {text, cel::Type::dyn(), cel::Type::dyn(), cel::Type::dyn()};
   function.result = text;
   function.call = [](std::span<const cel::Value> arguments, cel::CallContext& context) {
     return stable_name(arguments, context);
