@@ -5,7 +5,6 @@
 
 #include <openssl/sha.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -14,13 +13,20 @@ namespace gpuctl::base {
 std::uint64_t quick_digest(std::string_view text) {
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
   std::uint64_t digest = text.size();
-  while (!text.empty()) {
-    std::uint64_t word = 0;
-    const std::size_t size = std::min(text.size(), sizeof word);
-    std::memcpy(&word, text.data(), size);
-    text.remove_prefix(size);
+  const auto add = [&digest](std::uint64_t word) {
     digest = (digest ^ word) * kFactor;
     digest ^= digest >> 32U;
+  };
+  std::uint64_t word = 0;
+  // Of a size that is known here: a load, not a call.
+  for (; text.size() >= sizeof word; text.remove_prefix(sizeof word)) {
+    std::memcpy(&word, text.data(), sizeof word);
+    add(word);
+  }
+  if (!text.empty()) {
+    word = 0;
+    std::memcpy(&word, text.data(), text.size());
+    add(word);
   }
   return digest;
 }

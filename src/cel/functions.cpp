@@ -42,8 +42,10 @@ std::shared_ptr<const Functions> Functions::standard() {
 void Functions::add(Function function) {
   if (table_.use_count() > 1) table_ = std::make_shared<Table>(*table_);
   auto& overloads = (function.method ? table_->methods : table_->functions)[function.name];
-  const std::string text = signature(function);
-  std::erase_if(overloads, [&](const auto& other) { return signature(*other) == text; });
+  if (!overloads.empty()) {
+    const std::string text = signature(function);
+    std::erase_if(overloads, [&](const auto& other) { return signature(*other) == text; });
+  }
   overloads.push_back(std::make_shared<const Function>(std::move(function)));
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/text.hpp"
 #include "derive/codes.hpp"
@@ -43,6 +44,31 @@ const yaml::Node* first_secret(const yaml::Node& tree) {
   return found;
 }
 
+// The fields of a row that are looked at here, read in one pass: there are hundreds of rows.
+struct Fields {
+  yaml::Node set, variables, choose, copy, value, body, when, keep, record, show, because, valid,
+      retain, recall;
+};
+constexpr std::pair<std::string_view, yaml::Node Fields::*> kFields[] = {
+    {"set", &Fields::set},         {"value", &Fields::value},   {"when", &Fields::when},
+    {"because", &Fields::because}, {"copy", &Fields::copy},     {"variables", &Fields::variables},
+    {"template", &Fields::body},   {"keep", &Fields::keep},     {"valid", &Fields::valid},
+    {"choose", &Fields::choose},   {"record", &Fields::record}, {"show", &Fields::show},
+    {"retain", &Fields::retain},   {"recall", &Fields::recall}};
+
+Fields fields_of(const yaml::Node& row) {
+  Fields fields;
+  for (const auto& [key, value] : row.entries()) {
+    for (const auto& [name, field] : kFields) {
+      if (name == key.as_string()) {
+        fields.*field = value;
+        break;
+      }
+    }
+  }
+  return fields;
+}
+
 class DerivationCompiler {
  public:
   DerivationCompiler(const catalog::Platform& platform,
@@ -56,7 +82,8 @@ class DerivationCompiler {
 
   std::optional<Row> compile(const yaml::Node& written) {
     const std::size_t errors_before = sink_.error_count();
-    const yaml::Node set = written.get("set");
+    const Fields fields = fields_of(written);
+    const yaml::Node& set = fields.set;
     std::optional<std::vector<Step>> path = parse_path(set.as_string());
     if (!path) {
       sink_.error(kFaultyRow, set.origin(), "`" + std::string(set.as_string()) + "` is no path")
@@ -74,23 +101,24 @@ class DerivationCompiler {
     row.text = set.as_string();
     row.written = written;
     std::shared_ptr<const cel::Environment> environment = environment_of(*path);
-    row.variables = {written.get("variables"), environment, thorough_, sources_, sink_};
-    row.choose = written.get("choose").as_boolean();
-    row.copy = written.find("copy") != nullptr;
-    row.value = lazy<cel::Expression>(written, row.copy ? "copy" : "value", environment);
-    row.retain = written.get("retain").as_boolean();
-    row.recall = written.get("recall").as_string();
-    if (!row.value && !row.choose && row.recall.empty())
-      row.body = body(written.get("template"), environment);
-    row.when = lazy<cel::Expression>(written, "when", environment);
-    row.keep = written.get("keep").as_boolean();
-    row.record = written.get("record").as_boolean();
-    row.show = written.get("show").as_boolean();
-    row.because = lazy<cel::Text>(written, "because", environment);
-    if (written.find("valid") != nullptr) {
+    row.variables = {fields.variables, environment, thorough_, sources_, sink_};
+    row.choose = fields.choose.as_boolean();
+    row.copy = !fields.copy.is_null();
+    row.value = lazy<cel::Expression>(row.copy ? fields.copy : fields.value, environment);
+    row.retain = fields.retain.as_boolean();
+    row.recall = fields.recall.as_string();
+    if (!row.value && !row.choose && row.recall.empty()) {
+      row.body = body(fields.body, environment);
+    }
+    row.when = lazy<cel::Expression>(fields.when, environment);
+    row.keep = fields.keep.as_boolean();
+    row.record = fields.record.as_boolean();
+    row.show = fields.show.as_boolean();
+    row.because = lazy<cel::Text>(fields.because, environment);
+    if (!fields.valid.is_null()) {
       auto with_value = std::make_shared<cel::Environment>(*environment);
       with_value->variables.push_back({"value", lazy_type_at(*path)});
-      row.valid = lazy<cel::Expression>(written, "valid", std::move(with_value));
+      row.valid = lazy<cel::Expression>(fields.valid, with_value);
     }
     row.path = std::move(*path);
     if (sink_.error_count() != errors_before) return std::nullopt;
@@ -99,11 +127,10 @@ class DerivationCompiler {
 
  private:
   template <typename T>
-  cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key,
-                    std::shared_ptr<const cel::Environment> environment) {
-    const yaml::Node* scalar = written.find(key);
-    if (scalar == nullptr) return {};
-    cel::Lazy<T> out(*scalar, std::move(environment), sources_);
+  cel::Lazy<T> lazy(const yaml::Node& scalar,
+                    const std::shared_ptr<const cel::Environment>& environment) {
+    if (scalar.is_null()) return {};
+    cel::Lazy<T> out(scalar, environment, sources_);
     if (thorough_) out.check(sink_);
     return out;
   }

@@ -60,9 +60,14 @@ class RuleCompiler {
         for (const yaml::Node& axis : value.items()) rule.between.emplace_back(axis.as_string());
       }
     }
-    const Loops& loops = loops_of(for_each, environment);
-    rule.loops = loops.loops;
-    rule.environment = loops.environment;
+    if (for_each.size() == 0) {
+      rule.loops = no_loops_;
+      rule.environment = environment;
+    } else {
+      const Loops& loops = loops_of(for_each, environment);
+      rule.loops = loops.loops;
+      rule.environment = loops.environment;
+    }
     rule.variables = define(variables, rule.environment);
     rule.when = lazy(when, rule.environment);
     rule.check = lazy(check, rule.environment);
@@ -179,6 +184,8 @@ class RuleCompiler {
     return std::make_shared<const cel::LazyExpression>(std::move(out));
   }
 
+  std::shared_ptr<const std::vector<Rule::Loop>> no_loops_ =
+      std::make_shared<const std::vector<Rule::Loop>>();
   std::map<std::string, Loops, std::less<>> loops_;
   std::map<std::string_view, std::shared_ptr<const cel::LazyExpression>> outer_lists_;
   std::shared_ptr<const cel::Environment> base_;

@@ -28,7 +28,7 @@ Schema::Schema(const Node& from, const Shared& with, Role in_role, int depth, bo
     resource = shared.published || (metadata != nullptr && is_bare_object(*metadata));
   }
   read_keywords(*this, depth);
-  if (definition.is_map()) check_structure(*this, root);
+  if (definition.is_map() && !shared.checked) check_structure(*this, root);
 }
 
 const Schema& Slot::get() const {

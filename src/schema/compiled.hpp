@@ -35,6 +35,7 @@ enum class Role : std::uint8_t { structural, restriction };
 struct Shared {
   const diag::Sources* sources = nullptr;
   bool published = false;  // from a CRD: judged as the API server does
+  bool checked = false;    // compile() has accepted it before: nobody asks for its faults
   std::string name;        // the kind of a CRD, empty otherwise
 };
 
@@ -69,7 +70,7 @@ class Slots {
  public:
   class Iterator {
    public:
-    explicit Iterator(std::vector<std::unique_ptr<Slot>>::const_iterator at) : at_(at) {}
+    explicit Iterator(const std::optional<Slot>* at) : at_(at) {}
     const Slot& operator*() const { return **at_; }
     Iterator& operator++() {
       ++at_;
@@ -78,20 +79,27 @@ class Slots {
     friend bool operator==(const Iterator&, const Iterator&) = default;
 
    private:
-    std::vector<std::unique_ptr<Slot>>::const_iterator at_;
+    const std::optional<Slot>* at_;
   };
 
+  /// Makes room for `count`, before the first of them: they never move, so that one allocation
+  /// holds all.
+  void reserve(std::size_t count) {
+    slots_ = std::make_unique<std::optional<Slot>[]>(count);
+    size_ = 0;
+  }
   void emplace_back(const yaml::Node& definition, const Shared& shared, Role role, int depth) {
-    slots_.push_back(std::make_unique<Slot>(definition, shared, role, depth));
+    slots_[size_++].emplace(definition, shared, role, depth);
   }
   const Slot& operator[](std::size_t index) const { return *slots_[index]; }
-  std::size_t size() const { return slots_.size(); }
-  bool empty() const { return slots_.empty(); }
-  Iterator begin() const { return Iterator(slots_.begin()); }
-  Iterator end() const { return Iterator(slots_.end()); }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Iterator begin() const { return Iterator(slots_.get()); }
+  Iterator end() const { return Iterator(slots_.get() + size_); }
 
  private:
-  std::vector<std::unique_ptr<Slot>> slots_;
+  std::unique_ptr<std::optional<Slot>[]> slots_;
+  std::size_t size_ = 0;
 };
 
 /// A regular expression that is compiled at its first use.

@@ -242,6 +242,7 @@ class SchemaReader {
       bad(entry, "a list of schemas");
       return;
     }
+    out.reserve(entry.value.size());
     for (const Node& item : entry.value.items()) {
       out.emplace_back(item, schema_.shared, Role::restriction, depth_ + 1);
     }
@@ -272,6 +273,7 @@ class SchemaReader {
       return;
     }
     schema_.properties = entry.value;
+    schema_.property_slots.reserve(entry.value.size());
     std::size_t index = 0;
     for (const Entry& property : entry.value.entries()) {
       schema_.property_slots.emplace_back(property.value, schema_.shared, schema_.role, depth_ + 1);

@@ -63,16 +63,20 @@ void check_expressions(const Schema& schema, const std::string& path, diag::Sink
   }
 }
 
-}  // namespace
-
-SchemaPtr compile_checked(const Node& definition, const diag::Sources& sources) {
+SchemaPtr own_schema(const Node& definition, const diag::Sources& sources, bool checked) {
   auto root = std::make_shared<const Root>(
-      definition, Shared{.sources = &sources, .published = false, .name = {}});
+      definition, Shared{.sources = &sources, .published = false, .checked = checked, .name = {}});
   return {root, &root->schema};
 }
 
+}  // namespace
+
+SchemaPtr compile_checked(const Node& definition, const diag::Sources& sources) {
+  return own_schema(definition, sources, true);
+}
+
 SchemaPtr compile(const Node& definition, const diag::Sources& sources, diag::Sink& sink) {
-  SchemaPtr schema = compile_checked(definition, sources);
+  SchemaPtr schema = own_schema(definition, sources, false);
   const std::size_t errors = sink.error_count();
   walk_all(*schema, {}, [&](const Schema& node, const std::string& path) {
     for (const Fault& fault : node.faults) {

@@ -1,6 +1,7 @@
 #include "secrets/rules.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "secrets/codes.hpp"
 #include "secrets/decode.hpp"
@@ -85,6 +86,29 @@ std::string_view only_spelling(std::string_view keyword, std::string_view expres
   }
 }
 
+// The fields of a pattern, read in one pass.
+struct Fields {
+  yaml::Node name, pattern, keywords, entropy, decodes, words, only, beside, random, severity;
+};
+constexpr std::pair<std::string_view, yaml::Node Fields::*> kFields[] = {
+    {"name", &Fields::name},        {"pattern", &Fields::pattern}, {"keywords", &Fields::keywords},
+    {"entropy", &Fields::entropy},  {"decodes", &Fields::decodes}, {"words", &Fields::words},
+    {"only", &Fields::only},        {"beside", &Fields::beside},   {"random", &Fields::random},
+    {"severity", &Fields::severity}};
+
+Fields fields_of(const yaml::Node& row) {
+  Fields fields;
+  for (const auto& [key, value] : row.entries()) {
+    for (const auto& [name, field] : kFields) {
+      if (name == key.as_string()) {
+        fields.*field = value;
+        break;
+      }
+    }
+  }
+  return fields;
+}
+
 }  // namespace
 
 const re2::RE2& LazyExpression::get() const {
@@ -133,30 +157,28 @@ bool Rules::compiles(const yaml::Node& expression, bool thorough, diag::Sink& si
 }
 
 void Rules::add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink) {
-  const yaml::Node decodes = row.get("decodes");
-  if (!compiles(row.get("pattern"), thorough, sink)) return;
-  if (!decodes.is_null() && !compiles(decodes, thorough, sink)) return;
-  auto made =
-      std::make_unique<Pattern>(row.get("name").as_string(), row.get("pattern").as_string());
-  made->least_entropy = row.get("entropy").as_real();
-  const yaml::Node words = row.get("words");
-  if (words.size() == 2) {
-    made->least_word =
-        static_cast<std::size_t>(std::max<std::int64_t>(words.items()[0].as_integer(), 1));
-    made->most_word =
-        static_cast<std::size_t>(std::max<std::int64_t>(words.items()[1].as_integer(), 1));
+  const Fields fields = fields_of(row);
+  if (!compiles(fields.pattern, thorough, sink)) return;
+  if (!fields.decodes.is_null() && !compiles(fields.decodes, thorough, sink)) return;
+  const std::string_view pattern = fields.pattern.as_string();
+  auto made = std::make_unique<Pattern>(fields.name.as_string(), pattern);
+  made->least_entropy = fields.entropy.as_real();
+  if (const auto words = fields.words.items(); words.size() == 2) {
+    made->least_word = static_cast<std::size_t>(std::max<std::int64_t>(words[0].as_integer(), 1));
+    made->most_word = static_cast<std::size_t>(std::max<std::int64_t>(words[1].as_integer(), 1));
   }
-  made->only = characters_of(row.get("only").as_string());
-  if (const std::string_view beside = row.get("beside").as_string(); !beside.empty()) {
+  made->only = characters_of(fields.only.as_string());
+  if (const std::string_view beside = fields.beside.as_string(); !beside.empty()) {
     made->beside = beside.front();
   }
-  made->random = row.get("random").as_boolean();
-  made->sure = row.get("severity").as_string() != "warning";
-  if (decodes.is_string()) made->decodes = std::make_unique<LazyExpression>(decodes.as_string());
+  made->random = fields.random.as_boolean();
+  made->sure = fields.severity.as_string() != "warning";
+  if (fields.decodes.is_string()) {
+    made->decodes = std::make_unique<LazyExpression>(fields.decodes.as_string());
+  }
   const auto index = static_cast<std::int32_t>(patterns_.size());
-  for (const yaml::Node& keyword : row.get("keywords").items()) {
-    add_keyword(keyword.as_string(), index,
-                only_spelling(keyword.as_string(), row.get("pattern").as_string()));
+  for (const yaml::Node& keyword : fields.keywords.items()) {
+    add_keyword(keyword.as_string(), index, only_spelling(keyword.as_string(), pattern));
   }
   if (made->least_word != 0) patterns_of_words_.push_back(made.get());
   patterns_.push_back(std::move(made));
@@ -180,9 +202,10 @@ void Rules::add_keyword(std::string_view text, std::int32_t pattern, std::string
   if (text.size() < kLeastKeyword) return;
   std::uint32_t window = 0;
   for (std::size_t i = 0; i < kLeastKeyword; ++i) window = next_window(window, text[i]);
-  const bool known = std::any_of(slots_.begin(), slots_.end(), [&](const Slot& slot) {
+  const auto same = [&](const Slot& slot) {
     return slot.window == window && slot.keyword.pattern == pattern && slot.keyword.text == text;
-  });
+  };
+  const bool known = starts_[window] && std::any_of(slots_.begin(), slots_.end(), same);
   if (known) return;
   starts_.set(window);
   slots_.push_back({window, {text, pattern, exact}});

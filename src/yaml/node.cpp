@@ -27,6 +27,13 @@ std::size_t hash_key(const Node& key) {
       return 0;
   }
 }
+
+// Keys of one length are many: most differ in the first byte, which spares a call.
+bool is_key(const Node& key, std::string_view text) {
+  const std::string_view written = key.as_string();
+  return written.size() == text.size() && key.is_string() &&
+         (text.empty() || (written.front() == text.front() && written == text));
+}
 }  // namespace
 
 struct MapIndex {
@@ -82,15 +89,6 @@ Node Node::real(double value, Origin origin) {
   return node;
 }
 
-Node Node::view(std::string_view text, Origin origin) {
-  Node node;
-  node.kind_ = Kind::string;
-  node.payload_.text = text.data();
-  node.size_ = static_cast<std::uint32_t>(text.size());
-  node.origin_ = origin;
-  return node;
-}
-
 Node Node::later(Kind kind, std::size_t size, const Deferred& content, Origin origin) {
   Node node;
   node.kind_ = kind;
@@ -128,7 +126,7 @@ const Entry* Node::find_entry(std::string_view key) const {
   if (deferred_) return content().find_entry(key);
   if (index_ == nullptr) {
     for (const Entry& entry : entries()) {
-      if (entry.key.is_string() && entry.key.as_string() == key) return &entry;
+      if (is_key(entry.key, key)) return &entry;
     }
     return nullptr;
   }
@@ -137,7 +135,7 @@ const Entry* Node::find_entry(std::string_view key) const {
     const std::uint32_t at = index_->slots[slot];
     if (at == kFree) return nullptr;
     const Entry& entry = payload_.entries[at];
-    if (entry.key.is_string() && entry.key.as_string() == key) return &entry;
+    if (is_key(entry.key, key)) return &entry;
   }
 }
 
@@ -210,42 +208,45 @@ Node Arena::string(std::string_view text, Origin origin) {
 }
 
 Node Arena::list(std::span<const Node> items, Origin origin) {
+  if (items.empty()) return placed_list({}, origin);
+  Node* to = room<Node>(items.size());
+  std::uninitialized_copy(items.begin(), items.end(), to);
+  return placed_list({to, items.size()}, origin);
+}
+
+Node Arena::placed_list(std::span<const Node> items, Origin origin) {
   Node node;
   node.kind_ = Kind::list;
   node.origin_ = origin;
   node.size_ = static_cast<std::uint32_t>(items.size());
-  node.payload_.items = nullptr;
-  if (!items.empty()) {
-    Node* to = static_cast<Node*>(memory_.allocate(items.size_bytes(), alignof(Node)));
-    std::uninitialized_copy(items.begin(), items.end(), to);
-    node.payload_.items = to;
-  }
+  node.payload_.items = items.data();
   return node;
 }
 
 Node Arena::map(std::span<const Entry> entries, Origin origin) {
+  if (entries.empty()) return placed_map({}, origin);
+  Entry* to = room<Entry>(entries.size());
+  std::uninitialized_copy(entries.begin(), entries.end(), to);
+  return placed_map({to, entries.size()}, origin);
+}
+
+Node Arena::placed_map(std::span<const Entry> entries, Origin origin) {
   Node node;
   node.kind_ = Kind::map;
   node.origin_ = origin;
   node.size_ = static_cast<std::uint32_t>(entries.size());
-  node.payload_.entries = nullptr;
-  if (entries.empty()) return node;
-  Entry* to = static_cast<Entry*>(memory_.allocate(entries.size_bytes(), alignof(Entry)));
-  std::uninitialized_copy(entries.begin(), entries.end(), to);
-  node.payload_.entries = to;
+  node.payload_.entries = entries.data();
   if (entries.size() > kIndexedSize) {
     const std::size_t capacity = std::bit_ceil(entries.size() * 2);
-    auto* slots = static_cast<std::uint32_t*>(
-        memory_.allocate(capacity * sizeof(std::uint32_t), alignof(std::uint32_t)));
+    auto* slots = room<std::uint32_t>(capacity);
     std::uninitialized_fill_n(slots, capacity, kFree);
     const auto mask = static_cast<std::uint32_t>(capacity - 1);
     for (std::uint32_t i = 0; i < node.size_; ++i) {
-      std::uint32_t slot = static_cast<std::uint32_t>(hash_key(to[i].key)) & mask;
+      std::uint32_t slot = static_cast<std::uint32_t>(hash_key(entries[i].key)) & mask;
       while (slots[slot] != kFree) slot = (slot + 1) & mask;
       slots[slot] = i;
     }
-    auto* index = static_cast<MapIndex*>(memory_.allocate(sizeof(MapIndex), alignof(MapIndex)));
-    node.index_ = std::construct_at(index, MapIndex{mask, slots});
+    node.index_ = &make<MapIndex>(MapIndex{mask, slots});
   }
   return node;
 }

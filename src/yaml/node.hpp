@@ -43,7 +43,14 @@ class Node {
   static Node integer(std::int64_t value, Origin origin = kNoOrigin);
   static Node real(double value, Origin origin = kNoOrigin);
   /// Refers to `text`, which must outlive the node. Arena::string copies.
-  static Node view(std::string_view text, Origin origin = kNoOrigin);
+  static Node view(std::string_view text, Origin origin = kNoOrigin) {
+    Node node;
+    node.kind_ = Kind::string;
+    node.payload_.text = text.data();
+    node.size_ = static_cast<std::uint32_t>(text.size());
+    node.origin_ = origin;
+    return node;
+  }
   /// A list or map of `size` items or entries that `content` makes when somebody looks into it.
   static Node later(Kind kind, std::size_t size, const Deferred& content, Origin origin);
 
@@ -167,14 +174,21 @@ class Arena {
   /// Keys must be distinct; the caller checks.
   Node map(std::span<const Entry> entries, Origin origin = kNoOrigin);
   Entry entry(std::string_view key, Node value, Origin key_origin = kNoOrigin);
+  /// Memory for `size` nodes or entries. Whoever constructs all of them there has a list or map of
+  /// them without a copy: placed_list(), placed_map().
+  template <typename T>
+  T* room(std::size_t size) {
+    static_assert(std::is_trivially_destructible_v<T>);
+    return static_cast<T*>(memory_.allocate(size * sizeof(T), alignof(T)));
+  }
+  Node placed_list(std::span<const Node> items, Origin origin);
+  Node placed_map(std::span<const Entry> entries, Origin origin);
   /// A deep copy of a tree that lives in another arena.
   Node clone(const Node& node);
   /// An object that owns nothing, for as long as the arena lives.
   template <typename T, typename... Arguments>
   const T& make(Arguments&&... arguments) {
-    static_assert(std::is_trivially_destructible_v<T>);
-    return *std::construct_at(static_cast<T*>(memory_.allocate(sizeof(T), alignof(T))),
-                              std::forward<Arguments>(arguments)...);
+    return *std::construct_at(room<T>(1), std::forward<Arguments>(arguments)...);
   }
 
  private:

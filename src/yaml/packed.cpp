@@ -1,6 +1,7 @@
 #include "yaml/packed.hpp"
 
 #include <cstring>
+#include <memory>
 
 namespace gpuctl::yaml {
 
@@ -68,14 +69,6 @@ std::uint64_t Unpacker::long_number(std::uint8_t first) {
   }
 }
 
-std::string_view Unpacker::text() {
-  const std::size_t size = number();
-  assert(size <= rest_.size());
-  const std::string_view text = rest_.substr(0, size);
-  rest_.remove_prefix(size);
-  return text;
-}
-
 Node Unpacker::scalar(Kind kind, Origin origin) {
   switch (kind) {
     case Kind::boolean:
@@ -123,6 +116,7 @@ Node Unpacker::part(Arena& arena, SharedArena* home) {
   assert(rest_.size() >= sizeof origin);
   std::memcpy(&origin, rest_.data(), sizeof origin);
   rest_.remove_prefix(sizeof origin);
+  if (kind == Kind::string) return Node::view(text(), origin);  // most are
   if (kind < Kind::list) return scalar(kind, origin);
   const std::size_t size = number();
   const std::string_view bytes = text();
@@ -135,18 +129,16 @@ Node Unpacker::part(Arena& arena, SharedArena* home) {
 Node Unpacker::content(Kind kind, std::size_t size, Origin origin, Arena& arena,
                        SharedArena* home) {
   if (kind == Kind::list) {
-    std::vector<Node> items;
-    items.reserve(size);
-    for (std::size_t i = 0; i < size; ++i) items.push_back(part(arena, home));
-    return arena.list(items, origin);
+    Node* const items = arena.room<Node>(size);
+    for (std::size_t i = 0; i < size; ++i) std::construct_at(items + i, part(arena, home));
+    return arena.placed_list({items, size}, origin);
   }
-  std::vector<Entry> entries;
-  entries.reserve(size);
+  Entry* const entries = arena.room<Entry>(size);
   for (std::size_t i = 0; i < size; ++i) {
     const Node key = part(arena, home);
-    entries.push_back({key, part(arena, home)});
+    std::construct_at(entries + i, Entry{key, part(arena, home)});
   }
-  return arena.map(entries, origin);
+  return arena.placed_map({entries, size}, origin);
 }
 
 Node Unpacker::first_scalar(const Node& map, std::string_view key) {

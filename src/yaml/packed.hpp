@@ -37,7 +37,13 @@ class Unpacker {
     return first < 0x80 ? first : long_number(first);
   }
   /// Refers to the packed bytes.
-  std::string_view text();
+  std::string_view text() {
+    const std::size_t size = number();
+    assert(size <= rest_.size());
+    const std::string_view text = rest_.substr(0, size);
+    rest_.remove_prefix(size);
+    return text;
+  }
   /// A tree in `arena`; its strings refer to the packed bytes.
   Node tree(Arena& arena);
   /// The same, but what is large is unpacked when somebody looks into it.
