@@ -21,7 +21,7 @@ std::string layer_of(const std::string& path) {
 }
 
 // A document of a text; the text itself when it is no YAML.
-yaml::Node document_of(const std::string& path, std::string text, yaml::Arena& arena) {
+yaml::Node document_of(const std::string& path, const std::string& text, yaml::Arena& arena) {
   diag::Sources sources;
   diag::Sink unread;
   yaml::Arena own;
@@ -57,7 +57,7 @@ effects::Side earlier_side(
         content->second == *text) {
       manifest.body = same->second->body;
     } else {
-      manifest.body = document_of(path, std::move(*text), arena);
+      manifest.body = document_of(path, *text, arena);
     }
     if (path == kSummary) out.summary = manifest.body;
     out.manifests.push_back(std::move(manifest));

@@ -38,7 +38,7 @@ std::string platform_of(const std::string& text) {
 }
 
 // A path without the names of items.
-std::string general(std::vector<Step> steps) {
+std::string general(const std::vector<Step>& steps) {
   std::string out;
   for (const Step& step : steps) out += step.item ? "[]" : (out.empty() ? "" : ".") + step.text;
   return out;
