@@ -82,11 +82,9 @@ class Assess {
 
   FileChange file(const Pair& pair) const {
     FileChange out{pair.name, Effect::unknown, "no row of knowledge says what reads this file"};
-    for (const FileRow& row : rows_.files()) {
-      if (!pair.name.starts_with(row.path)) continue;
-      out.effect = row.effect;
-      out.reason = row.reason;
-      break;
+    if (const FileRow* row = rows_.file(pair.name)) {
+      out.effect = row->effect;
+      out.reason = row->reason;
     }
     return out;
   }
@@ -168,11 +166,11 @@ class Assess {
   // with nullptr when there is none.
   template <typename Fits, typename Use>
   void for_row(const Fits& fits, const Use& use) {
-    for (const Kind& kind : rows_.of(pair_->kind.group, pair_->kind.kind)) {
+    for (const Kind* kind : rows_.of(pair_->kind.group, pair_->kind.kind)) {
       values_.resize(bound_);
-      kind.shared->bind(values_);
+      kind->shared->bind(values_);
       const std::size_t shared = values_.size();
-      for (const Row& row : kind.rows) {
+      for (const Row& row : kind->rows) {
         if (!fits(row)) continue;
         values_.resize(shared);
         row.variables.bind(values_);
@@ -288,19 +286,24 @@ class Assess {
   std::string pool_;
 };
 
+// What is refused when it is applied; what its controller refuses afterwards holds up nothing else.
+bool is_refused(const ObjectChange& object) {
+  return std::any_of(object.findings.begin(), object.findings.end(), [](const Finding& finding) {
+    return finding.effect == Effect::refused && !finding.held && !finding.latent;
+  });
+}
+
 // What is refused holds up its whole layer.
 void block_layers(std::vector<ObjectChange>& objects) {
   std::map<std::string, std::string> refused;
   for (const ObjectChange& object : objects) {
-    if (object.worst() == Effect::refused && !object.layer.empty()) {
+    if (is_refused(object) && !object.layer.empty()) {
       refused.try_emplace(object.layer, object.kind + "/" + object.name);
     }
   }
   for (ObjectChange& object : objects) {
     const auto found = refused.find(object.layer);
-    if (found != refused.end() && object.worst() != Effect::refused) {
-      object.blocked_by = found->second;
-    }
+    if (found != refused.end() && !is_refused(object)) object.blocked_by = found->second;
   }
 }
 
@@ -325,7 +328,7 @@ Assessment assess(const Rows& rows, const Side& earlier, const Side& later,
                   const Surroundings& surroundings, yaml::Arena& arena) {
   Assessment out;
   Assess assess(rows, earlier, later, surroundings, arena);
-  for (const Pair& pair : pairs_that_differ(earlier, later)) {
+  for (const Pair& pair : pairs_that_differ(rows, earlier, later)) {
     if (!pair.kind.empty()) {
       out.objects.push_back(assess.object(pair));
       continue;

@@ -14,14 +14,15 @@ struct Identity {
   std::string key;
 };
 
-// Files that are no objects, have no name, or are read by nobody but us, are what they are by their
+// Files that are no objects, have no name, or are applied by nobody, are what they are by their
 // path.
-Identity identity_of(const Manifest& manifest) {
+Identity identity_of(const Rows& rows, const Manifest& manifest) {
   const yaml::Node metadata = manifest.body.get("metadata");
   const std::string name(metadata.get("name").as_string());
   schema::KindRef kind = schema::KindRef::of(manifest.body);
   if (kind.empty() || name.empty() ||
-      manifest.body.get("apiVersion").as_string() == catalog::kApiVersion) {
+      manifest.body.get("apiVersion").as_string() == catalog::kApiVersion ||
+      rows.file(manifest.path) != nullptr) {
     return {{}, manifest.path, "file " + manifest.path};
   }
   const std::string space(metadata.get("namespace").as_string());
@@ -32,14 +33,14 @@ Identity identity_of(const Manifest& manifest) {
 
 }  // namespace
 
-std::vector<Pair> pairs_that_differ(const Side& earlier, const Side& later) {
+std::vector<Pair> pairs_that_differ(const Rows& rows, const Side& earlier, const Side& later) {
   std::map<std::string, Pair> pairs;
   for (const Manifest& manifest : earlier.manifests) {
-    Identity identity = identity_of(manifest);
+    Identity identity = identity_of(rows, manifest);
     pairs.try_emplace(identity.key, Pair{&manifest, nullptr, identity.kind, identity.name});
   }
   for (const Manifest& manifest : later.manifests) {
-    Identity identity = identity_of(manifest);
+    Identity identity = identity_of(rows, manifest);
     Pair& pair =
         pairs.try_emplace(identity.key, Pair{nullptr, nullptr, identity.kind, identity.name})
             .first->second;

@@ -19,7 +19,7 @@ struct Pair {
 
 /// Those that differ, in the order of what identifies them. An object is the same in another file,
 /// another layer and another version of its API. Of several of one identity in one commit the first
-/// by path counts.
-std::vector<Pair> pairs_that_differ(const Side& earlier, const Side& later);
+/// by path counts. A file that a row of `rows` is about is no object, whatever it holds.
+std::vector<Pair> pairs_that_differ(const Rows& rows, const Side& earlier, const Side& later);
 
 }  // namespace gpuctl::effects

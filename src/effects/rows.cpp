@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "catalog/wrapper.hpp"
 #include "effects/codes.hpp"
 
@@ -14,8 +15,26 @@ namespace {
 constexpr std::array<std::string_view, 6> kOperations = {"created", "removed", "moved",
                                                          "added",   "taken",   "changed"};
 
+// A kind of this name has rows on all kinds.
+constexpr std::string_view kAnyKind = "*";
+
 bool is_on_objects(Operation operation) {
   return operation < Operation::added;
+}
+
+// `*` in the pattern is any text; the first place where the rest of it stands will do, but at the
+// end only the last one does.
+bool fits(std::string_view pattern, std::string_view path) {
+  const std::vector<std::string_view> parts = base::split(pattern, '*');
+  if (parts.size() == 1) return pattern == path;
+  if (!path.starts_with(parts.front())) return false;
+  path.remove_prefix(parts.front().size());
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) {
+    const std::size_t at = path.find(parts[i]);
+    if (at == std::string_view::npos) return false;
+    path.remove_prefix(at + parts[i].size());
+  }
+  return path.ends_with(parts.back());
 }
 
 std::string text_of(const yaml::Node& row, const yaml::Node& group, std::string_view key) {
@@ -45,13 +64,14 @@ class Rows::Compiler {
     const auto shared = std::make_shared<const cel::Definitions>(spec.get("variables"), environment,
                                                                  thorough_, sources_, sink_);
     for (const yaml::Node& group : spec.get("kinds").items()) {
-      Kind kind{shared, {}};
+      auto kind = std::make_unique<Kind>();
+      kind->group = group.get("group").as_string();
+      kind->name = group.get("kind").as_string();
+      kind->shared = shared;
       for (const yaml::Node& row : group.get("rows").items()) {
-        kind.rows.push_back(compile(row, group, environment));
+        kind->rows.push_back(compile(row, group, environment));
       }
-      out.kinds[{std::string(group.get("group").as_string()),
-                 std::string(group.get("kind").as_string())}]
-          .push_back(std::move(kind));
+      out.kinds.push_back(std::move(kind));
     }
     for (const yaml::Node& row : spec.get("files").items()) {
       out.files.push_back({std::string(row.get("path").as_string()), effect(row),
@@ -175,6 +195,14 @@ std::shared_ptr<const Rows> Rows::compile(const catalog::Platform& platform,
 void Rows::read(Content& content, bool thorough, diag::Sink& sink) const {
   Compiler compiler(scope_, thorough, *sources_, sink);
   for (const yaml::Node& spec : written_) compiler.file(spec, content);
+  for (const auto& kind : content.kinds) content.by_name.try_emplace({kind->group, kind->name});
+  for (const auto& kind : content.kinds) {
+    const bool any = kind->name == kAnyKind;
+    if (any) content.any.push_back(kind.get());
+    for (auto& [name, known] : content.by_name) {
+      if (any || name == std::pair(kind->group, kind->name)) known.push_back(kind.get());
+    }
+  }
   if (thorough) compiler.check_sequences(written_, content);
 }
 
@@ -186,16 +214,15 @@ const Rows::Content& Rows::content() const {
   return content_;
 }
 
-const std::vector<Kind>& Rows::of(std::string_view group, std::string_view kind) const {
-  static const std::vector<Kind> none;
-  const auto found = content().kinds.find(std::pair(std::string(group), std::string(kind)));
-  return found == content().kinds.end() ? none : found->second;
+const std::vector<const Kind*>& Rows::of(std::string_view group, std::string_view kind) const {
+  const auto found = content().by_name.find(std::pair(std::string(group), std::string(kind)));
+  return found == content().by_name.end() ? content().any : found->second;
 }
 
 bool Rows::covers(std::string_view group, std::string_view kind,
                   const std::vector<Step>& field) const {
-  for (const Kind& known : of(group, kind)) {
-    for (const Row& row : known.rows) {
+  for (const Kind* known : of(group, kind)) {
+    for (const Row& row : known->rows) {
       for (const Pattern& pattern : row.fields) {
         if (pattern.covers(field)) return true;
       }
@@ -211,8 +238,11 @@ const Sequence* Rows::sequence(std::string_view name) const {
   return nullptr;
 }
 
-const std::vector<FileRow>& Rows::files() const {
-  return content().files;
+const FileRow* Rows::file(std::string_view path) const {
+  const std::vector<FileRow>& files = content().files;
+  const auto found = std::find_if(files.begin(), files.end(),
+                                  [&](const FileRow& row) { return fits(row.path, path); });
+  return found == files.end() ? nullptr : &*found;
 }
 
 }  // namespace gpuctl::effects

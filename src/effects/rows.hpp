@@ -42,8 +42,10 @@ struct Row {
   std::string sequence;
 };
 
-/// The rows on one kind.
+/// The rows on one kind, or on all.
 struct Kind {
+  std::string group;
+  std::string name;                                // "*": of any group and name
   std::shared_ptr<const cel::Definitions> shared;  // of the file
   std::vector<Row> rows;
 };
@@ -55,9 +57,9 @@ struct Sequence {
   std::vector<std::string> steps;
 };
 
-/// Files that are no objects.
+/// Files that no engine applies as objects.
 struct FileRow {
-  std::string path;  // it begins so: "install/"
+  std::string path;  // `*` is any text: "install/*"
   Effect effect = Effect::unknown;
   std::string reason;
 };
@@ -71,19 +73,25 @@ class Rows {
                                              catalog::Library& library, const derive::Scope& scope,
                                              bool thorough, diag::Sink& sink);
 
-  /// What is known of a kind: files of later folders first, because they know better.
-  const std::vector<Kind>& of(std::string_view group, std::string_view kind) const;
+  /// What is known of a kind, and of kinds of any name: files of later folders first, because they
+  /// know better.
+  const std::vector<const Kind*>& of(std::string_view group, std::string_view kind) const;
   /// True when some row is about a field, under whatever condition.
   bool covers(std::string_view group, std::string_view kind, const std::vector<Step>& field) const;
   const Sequence* sequence(std::string_view name) const;
-  const std::vector<FileRow>& files() const;
+  /// The first row that is about the file; nullptr when none is. `path` is below the cluster's
+  /// directory.
+  const FileRow* file(std::string_view path) const;
   /// Variables of the platform; rows see them.
   const derive::Scope& scope() const { return scope_; }
 
  private:
   class Compiler;
   struct Content {
-    std::map<std::pair<std::string, std::string>, std::vector<Kind>, std::less<>> kinds;
+    std::vector<std::unique_ptr<const Kind>> kinds;  // in order
+    // By group and name.
+    std::map<std::pair<std::string, std::string>, std::vector<const Kind*>, std::less<>> by_name;
+    std::vector<const Kind*> any;  // of those without a name
     std::vector<Sequence> sequences;
     std::vector<FileRow> files;
   };

@@ -12,16 +12,16 @@ namespace {
 constexpr std::string_view kSummary = "cluster.yaml";
 constexpr std::string_view kLayers = "layers/";
 
-// "layers/20-machines/a.yaml" -> "20-machines"
+// What is applied together: "layers/20-machines/a.yaml" -> "20-machines", "management/a.yaml" ->
+// "management".
 std::string layer_of(const std::string& path) {
-  if (!path.starts_with(kLayers)) return {};
-  const std::size_t end = path.find('/', kLayers.size());
-  return end == std::string::npos ? std::string()
-                                  : path.substr(kLayers.size(), end - kLayers.size());
+  const std::size_t begin = path.starts_with(kLayers) ? kLayers.size() : 0;
+  const std::size_t end = path.find('/', begin);
+  return end == std::string::npos ? std::string() : path.substr(begin, end - begin);
 }
 
 // A document of a text; the text itself when it is no YAML.
-yaml::Node document_of(const std::string& path, std::string text, yaml::Arena& arena) {
+yaml::Node document_of(const std::string& path, const std::string& text, yaml::Arena& arena) {
   diag::Sources sources;
   diag::Sink unread;
   yaml::Arena own;
@@ -57,7 +57,7 @@ effects::Side earlier_side(
         content->second == *text) {
       manifest.body = same->second->body;
     } else {
-      manifest.body = document_of(path, std::move(*text), arena);
+      manifest.body = document_of(path, *text, arena);
     }
     if (path == kSummary) out.summary = manifest.body;
     out.manifests.push_back(std::move(manifest));
