@@ -25,11 +25,22 @@ std::string value_text(const Node& value) {
   return text.substr(0, base::character_limit(text, kMostValueBytes)) + "...";
 }
 
-// What follows from all pools of a cluster, by name, as its summary has them.
-Node pools_by_name(const Node& summary, yaml::Arena& arena) {
+bool is_object(const Manifest& manifest) {
+  return manifest.body.is_map() && !manifest.body.get("kind").is_null();
+}
+
+// All pools of a cluster, by name, as its summary has them, each with the `objects` made for it.
+Node pools_by_name(const Side& side, yaml::Arena& arena) {
   std::vector<yaml::Entry> pools;
-  for (const Node& pool : summary.get("gpuPools").items()) {
-    pools.push_back(arena.entry(pool.get("name").as_string(), pool));
+  for (const Node& pool : side.summary.get("gpuPools").items()) {
+    const std::string_view name = pool.get("name").as_string();
+    std::vector<Node> objects;
+    for (const Manifest& manifest : side.manifests) {
+      if (manifest.pool == name && is_object(manifest)) objects.push_back(manifest.body);
+    }
+    yaml::MapBuilder with_objects(pool);
+    with_objects.set(arena, "objects", arena.list(objects));
+    pools.push_back(arena.entry(name, with_objects.build(arena)));
   }
   return arena.map(pools);
 }
@@ -37,12 +48,10 @@ Node pools_by_name(const Node& summary, yaml::Arena& arena) {
 Node tree_of(const Side& side, yaml::Arena& arena) {
   std::vector<Node> objects;
   for (const Manifest& manifest : side.manifests) {
-    if (manifest.body.is_map() && !manifest.body.get("kind").is_null()) {
-      objects.push_back(manifest.body);
-    }
+    if (is_object(manifest)) objects.push_back(manifest.body);
   }
   const std::vector<yaml::Entry> tree = {
-      arena.entry("pools", pools_by_name(side.summary, arena)),
+      arena.entry("pools", pools_by_name(side, arena)),
       arena.entry("summary", side.summary),
       arena.entry("objects", arena.list(objects)),
   };
