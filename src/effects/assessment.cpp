@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -14,6 +15,10 @@ namespace gpuctl::effects {
 namespace {
 
 using yaml::Node;
+
+// Rows on the summary of a cluster, which is applied nowhere, are rows on this kind.
+constexpr std::string_view kClusterGroup = "gpuctl.dev";
+constexpr std::string_view kClusterKind = "Cluster";
 
 // Bytes of a value in a report: enough to recognise it.
 constexpr std::size_t kMostValueBytes = 60;
@@ -86,6 +91,22 @@ class Assess {
     if (pair.old != nullptr && pair.now != nullptr) fields(out);
     std::stable_sort(out.findings.begin(), out.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.effect > b.effect; });
+    return out;
+  }
+
+  // What the cluster itself is asked to be beyond its objects, such as its version; nothing where
+  // no row sees an effect in it.
+  std::optional<ObjectChange> cluster(const Manifest& old, const Manifest& now) {
+    if (!old.body.is_map() || !now.body.is_map()) return std::nullopt;
+    schema::KindRef kind;
+    kind.group = kClusterGroup;
+    kind.kind = kClusterKind;
+    const Pair pair{&old, &now, kind, std::string(now.body.get("name").as_string())};
+    ObjectChange out = object(pair);
+    std::erase_if(out.findings, [](const Finding& finding) {
+      return finding.effect == Effect::none || finding.effect == Effect::unknown;
+    });
+    if (out.findings.empty()) return std::nullopt;
     return out;
   }
 
@@ -342,6 +363,9 @@ Assessment assess(const Rows& rows, const Side& earlier, const Side& later,
     FileChange file = assess.file(pair);
     if (file.effect != Effect::none) out.files.push_back(std::move(file));
   }
+  const Manifest before{"cluster.yaml", {}, {}, earlier.summary};
+  const Manifest after{"cluster.yaml", {}, {}, later.summary};
+  if (auto change = assess.cluster(before, after)) out.objects.push_back(std::move(*change));
   block_layers(out.objects);
   std::stable_sort(
       out.objects.begin(), out.objects.end(),
