@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.hpp"
@@ -15,6 +16,10 @@ namespace {
 
 using yaml::Node;
 
+// Rows on the summary of a cluster, which is applied nowhere, are rows on this kind.
+constexpr std::string_view kClusterGroup = "gpuctl.dev";
+constexpr std::string_view kClusterKind = "Cluster";
+
 // Bytes of a value in a report: enough to recognise it.
 constexpr std::size_t kMostValueBytes = 60;
 
@@ -25,11 +30,22 @@ std::string value_text(const Node& value) {
   return text.substr(0, base::character_limit(text, kMostValueBytes)) + "...";
 }
 
-// What follows from all pools of a cluster, by name, as its summary has them.
-Node pools_by_name(const Node& summary, yaml::Arena& arena) {
+bool is_object(const Manifest& manifest) {
+  return manifest.body.is_map() && !manifest.body.get("kind").is_null();
+}
+
+// All pools of a cluster, by name, as its summary has them, each with the `objects` made for it.
+Node pools_by_name(const Side& side, yaml::Arena& arena) {
   std::vector<yaml::Entry> pools;
-  for (const Node& pool : summary.get("gpuPools").items()) {
-    pools.push_back(arena.entry(pool.get("name").as_string(), pool));
+  for (const Node& pool : side.summary.get("gpuPools").items()) {
+    const std::string_view name = pool.get("name").as_string();
+    std::vector<Node> objects;
+    for (const Manifest& manifest : side.manifests) {
+      if (manifest.pool == name && is_object(manifest)) objects.push_back(manifest.body);
+    }
+    yaml::MapBuilder with_objects(pool);
+    with_objects.set(arena, "objects", arena.list(objects));
+    pools.push_back(arena.entry(name, with_objects.build(arena)));
   }
   return arena.map(pools);
 }
@@ -37,12 +53,10 @@ Node pools_by_name(const Node& summary, yaml::Arena& arena) {
 Node tree_of(const Side& side, yaml::Arena& arena) {
   std::vector<Node> objects;
   for (const Manifest& manifest : side.manifests) {
-    if (manifest.body.is_map() && !manifest.body.get("kind").is_null()) {
-      objects.push_back(manifest.body);
-    }
+    if (is_object(manifest)) objects.push_back(manifest.body);
   }
   const std::vector<yaml::Entry> tree = {
-      arena.entry("pools", pools_by_name(side.summary, arena)),
+      arena.entry("pools", pools_by_name(side, arena)),
       arena.entry("summary", side.summary),
       arena.entry("objects", arena.list(objects)),
   };
@@ -77,6 +91,22 @@ class Assess {
     if (pair.old != nullptr && pair.now != nullptr) fields(out);
     std::stable_sort(out.findings.begin(), out.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.effect > b.effect; });
+    return out;
+  }
+
+  // What the cluster itself is asked to be beyond its objects, such as its version; nothing where
+  // no row sees an effect in it.
+  std::optional<ObjectChange> cluster(const Manifest& old, const Manifest& now) {
+    if (!old.body.is_map() || !now.body.is_map()) return std::nullopt;
+    schema::KindRef kind;
+    kind.group = kClusterGroup;
+    kind.kind = kClusterKind;
+    const Pair pair{&old, &now, kind, std::string(now.body.get("name").as_string())};
+    ObjectChange out = object(pair);
+    std::erase_if(out.findings, [](const Finding& finding) {
+      return finding.effect == Effect::none || finding.effect == Effect::unknown;
+    });
+    if (out.findings.empty()) return std::nullopt;
     return out;
   }
 
@@ -336,6 +366,9 @@ Assessment assess(const Rows& rows, const Side& earlier, const Side& later,
     FileChange file = assess.file(pair);
     if (file.effect != Effect::none) out.files.push_back(std::move(file));
   }
+  const Manifest before{"cluster.yaml", {}, {}, earlier.summary};
+  const Manifest after{"cluster.yaml", {}, {}, later.summary};
+  if (auto change = assess.cluster(before, after)) out.objects.push_back(std::move(*change));
   block_layers(out.objects);
   std::stable_sort(
       out.objects.begin(), out.objects.end(),
