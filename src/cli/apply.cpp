@@ -23,7 +23,6 @@ Command apply_command() {
         command.add_flag("--full", options->full,
                          "Render every cluster, also those whose inputs and files are as the "
                          "last run left them");
-        options->add_limits(command);
         command.add_flag(
             "--dry-run", options->dry_run,
             "Say what would change and what that does, as `gpuctl plan`; commit nothing");

@@ -500,9 +500,6 @@ void ApplyOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--take-over", take_over,
                    "Overwrite files that were edited by hand or are not ours");
-}
-
-void ApplyOptions::add_limits(CLI::App& command) {
   const std::vector<std::string_view>& all = effects::effect_names();
   const std::vector<std::string> classes(all.begin(), all.end());
   command

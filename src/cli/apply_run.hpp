@@ -27,8 +27,6 @@ struct ApplyOptions {
 
   /// The options that these commands have.
   void add_to(CLI::App& command);
-  /// What limits effects.
-  void add_limits(CLI::App& command);
 };
 
 /// Runs the command and gives its exit code.

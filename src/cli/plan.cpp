@@ -22,7 +22,6 @@ Command plan_command() {
         auto options = std::make_shared<ApplyOptions>();
         options->dry_run = true;
         options->add_to(command);
-        options->add_limits(command);
         command
             .add_option("-o,--output", options->output,
                         "Form: text, json (one document), markdown (a comment of a pull request)")

@@ -24,7 +24,6 @@ Command retire_command() {
         command.add_option("NAME", options->retired.front(), "The name, as the lock has it")
             ->required();
         options->add_to(command);
-        options->add_limits(command);
         command.add_flag("--dry-run", options->dry_run,
                          "Say what would change and what that does; commit nothing");
         return [options, &global] { return run_apply(*options, global); };

@@ -16,7 +16,7 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// The path of these steps as people read it: `spec.taints[nvidia.com/gpu:NoSchedule].effect`.
+/// The path of these steps as people read it: `spec.taints[example.com/gpu:NoSchedule].effect`.
 std::string written(const std::vector<Step>& steps);
 
 /// A field that differs. Maps and lists that are there on one side only are taken apart down to
