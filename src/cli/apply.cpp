@@ -15,7 +15,7 @@ Command apply_command() {
       "addresses.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
-      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n"
+      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools --message \"More GPUs\"\n"
       "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n",
       [](CLI::App& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,9 +41,22 @@ struct GlobalOptions {
 
 /// Diagnostics as they will be printed.
 struct Shown {
+  /// A note: where in the text it stands, and a digest of what it says, wherever it points to.
+  struct Note {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string digest;
+  };
+
   std::string text;
   std::size_t errors = 0;
   std::size_t warnings = 0;
+  std::vector<Note> notes;
+
+  /// Takes those notes out of the text that `told` has; it stays known what they were.
+  void leave_out(const std::set<std::string>& told);
+  /// Takes all notes out of the text.
+  void leave_out_notes();
 };
 
 /// Shows diagnostics on standard error as the global options say, and counts. At its end it says
@@ -60,6 +74,8 @@ class Report {
   void show(const diag::Sink& sink, const diag::Sources& sources);
   /// A message for people on standard error; silent with `--format json`.
   void say(const std::string& line) const;
+  /// From now on neither notes nor messages are shown.
+  void keep_quiet() { quiet_ = true; }
   /// "colour" or "plain".
   std::string colouring() const { return colour_ ? "colour" : "plain"; }
   std::size_t errors() const { return errors_; }
@@ -69,6 +85,7 @@ class Report {
   static constexpr std::size_t kMostShown = 50;
   bool json_ = false;
   bool colour_ = false;
+  bool quiet_ = false;
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;
 };
@@ -129,6 +146,7 @@ Command validate_command();
 Command render_command();
 Command apply_command();
 Command plan_command();
+Command diff_command();
 Command retire_command();
 Command upgrade_command();
 Command import_command();

@@ -41,5 +41,6 @@ inline constexpr std::string_view kCheckoutFailed = "GPU0530";
 inline constexpr std::string_view kCheckedOutElsewhere = "GPU0531";
 inline constexpr std::string_view kBranchInWork = "GPU0532";
 inline constexpr std::string_view kPartialClone = "GPU0533";
+inline constexpr std::string_view kNotCreated = "GPU0535";
 
 }  // namespace gpuctl::git

@@ -127,7 +127,6 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
   out.set(arena, "metadata", metadata.build(arena));
   out.set(arena, "tool", string(lock.tool));
   out.set(arena, "catalog", string(lock.catalog));
-  out.set(arena, "input", string(lock.input));
   std::vector<yaml::Entry> choices;
   for (const derive::Choice& choice : lock.choices) {
     yaml::MapBuilder row;
@@ -169,7 +168,6 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
   Lock lock;
   lock.tool = document->get("tool").as_string();
   lock.catalog = document->get("catalog").as_string();
-  lock.input = document->get("input").as_string();
   for (const yaml::Entry& choice : document->get("choices").entries()) {
     lock.choices.push_back({std::string(choice.key.as_string()), choice.value.get("value"),
                             std::string(choice.value.get("because").as_string()), true});

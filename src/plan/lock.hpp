@@ -1,5 +1,6 @@
-// The lock of a cluster: which tool and knowledge made the files, from which input, with which
-// choices, and the digest of every managed file.
+// The lock of a cluster: which tool and knowledge made the files, with which choices, and the
+// digest of every managed file. Nothing in it is about all files or the whole input: two changes
+// would meet there.
 #pragma once
 
 #include <map>
@@ -23,7 +24,6 @@ struct LockedFile {
 struct Lock {
   std::string tool;     // version of gpuctl
   std::string catalog;  // digest of the knowledge
-  std::string input;    // digest of blueprint, facts and extra manifests
   std::vector<derive::Choice> choices;
   derive::Names names;
   std::map<std::string, LockedFile> files;  // by path below the cluster's directory
