@@ -152,6 +152,7 @@ bool Repository::can_be_created(const std::string& path) {
 
 bool Repository::check_creation(const std::string& path, diag::Sink& sink) {
   namespace fs = std::filesystem;
+  if (path.empty()) return true;  // which opening it refuses
   ensure_library();
   std::error_code failed;
   fs::path whole = fs::absolute(path, failed).lexically_normal();

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <vector>
 
 #include "base/process.hpp"
 #include "base/text.hpp"
@@ -30,6 +31,37 @@ void add_identity(const std::string& role, const git_signature& signature,
   environment.push_back({"GIT_" + role + "_NAME", signature.name});
   environment.push_back({"GIT_" + role + "_EMAIL", signature.email});
   environment.push_back({"GIT_" + role + "_DATE", date_of(signature.when)});
+}
+
+// The value of a setting in the user's own configuration, or the machine's; empty: none.
+std::string own_setting(git_config* config, const char* name) {
+  constexpr std::array kLevels = {GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_XDG,
+                                  GIT_CONFIG_LEVEL_SYSTEM};
+  for (const git_config_level_t level : kLevels) {
+    Owned<git_config> one;
+    if (git_config_open_level(Receive(one), config, level) != 0) continue;
+    git_buf value = GIT_BUF_INIT;
+    std::string text;
+    if (git_config_get_string_buf(&value, one.get(), name) == 0) text = {value.ptr, value.size};
+    git_buf_dispose(&value);
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
+// Which programs sign is for the user to say: a repository that came from elsewhere must not name
+// one that is run.
+std::vector<std::string> own_programs(git_repository* repository) {
+  Owned<git_config> config;
+  if (git_repository_config(Receive(config), repository) != 0) return {};
+  const auto own = [&](const char* name, const std::string& otherwise) {
+    const std::string value = own_setting(config.get(), name);
+    return value.empty() ? otherwise : value;
+  };
+  return {"-c", "gpg.openpgp.program=" + own("gpg.openpgp.program", own("gpg.program", "gpg")),
+          "-c", "gpg.x509.program=" + own("gpg.x509.program", "gpgsm"),
+          "-c", "gpg.ssh.program=" + own("gpg.ssh.program", "ssh-keygen"),
+          "-c", "gpg.ssh.defaultKeyCommand=" + own("gpg.ssh.defaultKeyCommand", "")};
 }
 
 void report_unsigned(const base::Ended& ended, diag::Sink& sink) {
@@ -70,12 +102,12 @@ std::optional<git_oid> write_signed_commit(git_repository* repository, const Ide
         .suggest("install git 2.31 or newer");
     return std::nullopt;
   }
-  process.arguments = {"--git-dir=" + git_directory_of(repository),
-                       "-c",
-                       "core.fsync=loose-object",
-                       "commit-tree",
-                       "-S",
-                       hex(tree)};
+  process.arguments = own_programs(repository);
+  process.arguments.insert(process.arguments.begin(), "--git-dir=" + git_directory_of(repository));
+  for (const std::string& word : {std::string("-c"), std::string("core.fsync=loose-object"),
+                                  std::string("commit-tree"), std::string("-S"), hex(tree)}) {
+    process.arguments.push_back(word);
+  }
   if (parent != nullptr) {
     process.arguments.emplace_back("-p");
     process.arguments.push_back(hex(*parent));
