@@ -1,6 +1,7 @@
 #include "cel/definitions.hpp"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "cel/ast.hpp"
 #include "cel/codes.hpp"
@@ -35,7 +36,11 @@ void check_name(const yaml::Node& name, const Environment& environment, diag::Si
 }
 
 const Deferred* as_deferred(const Value& value) {
-  return value.is_node() ? nullptr : dynamic_cast<const Deferred*>(value.opaque());
+  // Nothing derives from it: to compare types is enough, and this is asked for every variable.
+  const Opaque* opaque = value.is_node() ? nullptr : value.opaque();
+  return opaque != nullptr && typeid(*opaque) == typeid(Deferred)
+             ? static_cast<const Deferred*>(opaque)
+             : nullptr;
 }
 
 const Outcome& Deferred::evaluate(std::span<const Value> values, yaml::Arena& arena,

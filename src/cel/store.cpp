@@ -139,9 +139,11 @@ class ProgramReader {
       out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
     if ((flags & kCandidates) != 0) candidates(out);
-    const std::span<Code> args = program_.add_codes(bytes_.number());
-    out.args = args;
-    for (Code& arg : args) code(arg);
+    if (const std::size_t count = bytes_.number(); count != 0) {
+      const std::span<Code> args = program_.add_codes(count);
+      out.args = args;
+      for (Code& arg : args) code(arg);
+    }
     if (called) out.constant = call(out);
   }
 
