@@ -67,11 +67,11 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
   expressions_.reserve(written.size());
   for (const yaml::Entry& entry : written.entries()) {
     if (thorough) check_name(entry.key, *environment, sink);
-    const auto expression = std::make_shared<LazyExpression>(entry.value, environment, sources);
-    LazyType type([expression] { return type_of(*expression->get().program); });
+    LazyExpression& expression = expressions_.emplace_back(entry.value, environment, sources);
+    LazyType type([expression] { return type_of(*expression.get().program); });
     if (thorough) {
       const std::size_t errors_before = sink.error_count();
-      expression->check(sink);
+      expression.check(sink);
       // A faulty one has any type: only its own fault is reported.
       if (sink.error_count() != errors_before) type = LazyType(Type::dyn());
     }
@@ -79,7 +79,6 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
     behind->variables.push_back({std::string(entry.key.as_string()), std::move(type)},
                                 entry.value.as_string());
     environment = std::move(behind);
-    expressions_.push_back(expression);
   }
 }
 
@@ -94,7 +93,7 @@ void Definitions::bind(std::vector<Value>& values) const {
   // One allocation for all of them.
   const auto bound = std::make_shared<std::vector<std::optional<Deferred>>>(expressions_.size());
   for (std::size_t i = 0; i < expressions_.size(); ++i) {
-    const Deferred& made = (*bound)[i].emplace(*expressions_[i], values.size());
+    const Deferred& made = (*bound)[i].emplace(expressions_[i], values.size());
     values.emplace_back(std::shared_ptr<const Opaque>(bound, &made));
   }
 }
