@@ -41,8 +41,8 @@ void append_unit(std::string& out, int unit) {
 }  // namespace
 
 std::optional<std::string> from_base64(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
+  std::string out(text.size() / 4 * 3 + 3, '\0');
+  std::size_t size = 0;
   std::uint32_t bits = 0;
   int held = 0;
   std::size_t letters = 0;
@@ -60,10 +60,11 @@ std::optional<std::string> from_base64(std::string_view text) {
     held += 6;
     if (held >= 8) {
       held -= 8;
-      out.push_back(static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xFFU));
+      out[size++] = static_cast<char>((bits >> static_cast<unsigned>(held)) & 0xFFU);
     }
   }
   if (letters < 4 || letters % 4 == 1) return std::nullopt;
+  out.resize(size);
   return out;
 }
 

@@ -93,10 +93,6 @@ bool is_name_part(std::string_view part) {
 
 }  // namespace
 
-bool in_token(char c) {
-  return class_of(c) != Class::other || c == '+' || c == '/' || c == '=' || c == '_' || c == '-';
-}
-
 bool in_word(char c) {
   return class_of(c) != Class::other || c == '_';
 }

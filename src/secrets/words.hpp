@@ -1,12 +1,24 @@
 // What random text looks like, and what names look like.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace gpuctl::secrets {
 
-/// Letters, digits and `+/=_-`: what base64, base64url and hexadecimal are made of.
-bool in_token(char c);
+/// Letters, digits and `+/=_-`: what base64, base64url and hexadecimal are made of. Asked of every
+/// character that is searched.
+inline bool in_token(char c) {
+  static constexpr auto kInToken = [] {
+    std::array<bool, 256> out{};
+    for (const char one : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                           "0123456789+/=_-")) {
+      out[static_cast<unsigned char>(one)] = true;
+    }
+    return out;
+  }();
+  return kInToken[static_cast<unsigned char>(c)];
+}
 
 /// Letters, digits and underscores.
 bool in_word(char c);
