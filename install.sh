@@ -174,8 +174,8 @@ verb_demo() {
   set --
   for sample in $(samples); do set -- "$@" "$sample"; done
   [ $# -gt 0 ] || fail "no sample under blueprints/"
-  say "gpuctl apply $* --repo $repo"
-  build/release/gpuctl apply "$@" --repo "$repo"
+  say "gpuctl apply $* --repo $repo --init"
+  build/release/gpuctl apply "$@" --repo "$repo" --init
   say "done: a Git repository that a GitOps engine can take as it is"
   cat <<TEXT
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -114,15 +115,35 @@ std::vector<char*> raw(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// A file that nobody else sees, at its beginning; /dev/null for no text. Empty with errno set.
+FileDescriptor input_of(const std::string& text) {
+  if (text.empty()) return above_streams(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  FileDescriptor file = above_streams(::memfd_create("input", MFD_CLOEXEC));
+  if (!file) return file;
+  if (const int code = write_all(file.get(), text); code != 0) {
+    errno = code;
+    return {};
+  }
+  ::lseek(file.get(), 0, SEEK_SET);
+  return file;
+}
+
+// Descriptors of the child.
+struct Ends {
+  int input;
+  int output;
+  int errors;
+  int report;
+};
+
 // Runs in the child: only calls that are safe between fork and exec.
 [[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
-                         int output, int errors, int report, const sigset_t& mask, pid_t parent) {
+                         const Ends& ends, const sigset_t& mask, pid_t parent) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-  const int nothing = ::open("/dev/null", O_RDWR);
-  if (::getppid() == parent && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
-      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(errors, STDERR_FILENO) >= 0) {
+  if (::getppid() == parent && ::dup2(ends.input, STDIN_FILENO) >= 0 &&
+      ::dup2(ends.output, STDOUT_FILENO) >= 0 && ::dup2(ends.errors, STDERR_FILENO) >= 0) {
     // What we ignore for ourselves is ignored by the program too. It shall end when nobody reads;
     // but a limit on the size of files it shall report.
     ::signal(SIGPIPE, SIG_DFL);
@@ -131,7 +152,7 @@ std::vector<char*> raw(std::vector<std::string>& texts) {
     ::execve(program, arguments, environment);
   }
   const int code = errno;
-  [[maybe_unused]] const ssize_t told = ::write(report, &code, sizeof code);
+  [[maybe_unused]] const ssize_t told = ::write(ends.report, &code, sizeof code);
   ::_exit(kCannotStart);
 }
 
@@ -246,7 +267,8 @@ Ended run_process(const Process& process) {
   Pipe output;
   Pipe errors;
   Pipe report;  // closes at exec, or tells why there was none
-  if (!output.open() || !errors.open() || !report.open()) {
+  const FileDescriptor input = input_of(process.input);
+  if (!input || !output.open() || !errors.open() || !report.open()) {
     result.code = errno;
     return result;
   }
@@ -265,8 +287,9 @@ Ended run_process(const Process& process) {
     return result;
   }
   if (id == 0) {
-    become(process.program.c_str(), arguments.data(), environment.data(), output.write.get(),
-           errors.write.get(), report.write.get(), held.before(), parent);
+    become(process.program.c_str(), arguments.data(), environment.data(),
+           {input.get(), output.write.get(), errors.write.get(), report.write.get()}, held.before(),
+           parent);
   }
   Child child(id);
   output.write.reset();

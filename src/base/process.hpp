@@ -20,6 +20,7 @@ struct Process {
   std::string program;  // absolute path, see find_program()
   std::vector<std::string> arguments;
   std::vector<Setting> environment;  // changes to our own
+  std::string input;                 // what it reads; empty: /dev/null
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   Patience patience;  // less than until the deadline, for what does not get anywhere
   std::size_t most_bytes = std::size_t{256} << 10U;  // kept of each stream; the rest is dropped
@@ -39,7 +40,7 @@ struct Ended {
 /// is none.
 std::string find_program(const std::string& name);
 
-/// Runs a program to its end. It has /dev/null as input, a session of its own (so nothing it starts
+/// Runs a program to its end. It has its input, a session of its own (so nothing it starts
 /// can ask on our terminal) and no file of ours but its three streams. At the deadline, or when its
 /// patience is over, its process group gets SIGTERM and, a second later, SIGKILL. When we get
 /// SIGINT, SIGTERM, SIGHUP or SIGQUIT the same happens to it, and then the signal takes its course

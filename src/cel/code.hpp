@@ -115,9 +115,9 @@ class Program {
   std::shared_ptr<const Environment> environment;
 
   const Code& code() const { return codes.front(); }
-  /// Makes room for that many, once. What comes after does not move them.
+  /// Makes all of them, once, for add_codes() and add_candidates() to give out.
   void reserve(std::size_t operations, std::size_t functions_called);
-  /// Puts `count` operations or functions at the end, for the spans of one above them.
+  /// The next `count` operations or functions, for the spans of one above them.
   std::span<Code> add_codes(std::size_t count);
   std::span<const Function*> add_candidates(std::size_t count);
 
@@ -125,6 +125,8 @@ class Program {
   const Program& full() const;
 
  private:
+  std::size_t codes_given_ = 0;
+  std::size_t candidates_given_ = 0;
   mutable base::Once full_once_;
   mutable std::shared_ptr<const Program> full_;
 };

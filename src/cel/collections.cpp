@@ -58,10 +58,13 @@ bool charge_nodes(const yaml::Node& node, std::uint64_t& steps) {
   if (node.is_scalar()) return true;
   if (steps < node.size()) return false;
   steps -= node.size();
-  return std::all_of(node.items().begin(), node.items().end(),
-                     [&](const yaml::Node& item) { return charge_nodes(item, steps); }) &&
-         std::all_of(node.entries().begin(), node.entries().end(),
-                     [&](const yaml::Entry& entry) { return charge_nodes(entry.value, steps); });
+  for (const yaml::Node& item : node.items()) {
+    if (!item.is_scalar() && !charge_nodes(item, steps)) return false;
+  }
+  for (const yaml::Entry& entry : node.entries()) {
+    if (!entry.value.is_scalar() && !charge_nodes(entry.value, steps)) return false;
+  }
+  return true;
 }
 
 }  // namespace

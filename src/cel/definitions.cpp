@@ -1,6 +1,7 @@
 #include "cel/definitions.hpp"
 
 #include <algorithm>
+#include <typeinfo>
 
 #include "cel/ast.hpp"
 #include "cel/codes.hpp"
@@ -35,7 +36,11 @@ void check_name(const yaml::Node& name, const Environment& environment, diag::Si
 }
 
 const Deferred* as_deferred(const Value& value) {
-  return value.is_node() ? nullptr : dynamic_cast<const Deferred*>(value.opaque());
+  // Nothing derives from it: to compare types is enough, and this is asked for every variable.
+  const Opaque* opaque = value.is_node() ? nullptr : value.opaque();
+  return opaque != nullptr && typeid(*opaque) == typeid(Deferred)
+             ? static_cast<const Deferred*>(opaque)
+             : nullptr;
 }
 
 const Outcome& Deferred::evaluate(std::span<const Value> values, yaml::Arena& arena,
@@ -62,11 +67,11 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
   expressions_.reserve(written.size());
   for (const yaml::Entry& entry : written.entries()) {
     if (thorough) check_name(entry.key, *environment, sink);
-    const auto expression = std::make_shared<LazyExpression>(entry.value, environment, sources);
-    LazyType type([expression] { return type_of(*expression->get().program); });
+    LazyExpression& expression = expressions_.emplace_back(entry.value, environment, sources);
+    LazyType type([expression] { return type_of(*expression.get().program); });
     if (thorough) {
       const std::size_t errors_before = sink.error_count();
-      expression->check(sink);
+      expression.check(sink);
       // A faulty one has any type: only its own fault is reported.
       if (sink.error_count() != errors_before) type = LazyType(Type::dyn());
     }
@@ -74,7 +79,6 @@ Definitions::Definitions(const yaml::Node& written, std::shared_ptr<const Enviro
     behind->variables.push_back({std::string(entry.key.as_string()), std::move(type)},
                                 entry.value.as_string());
     environment = std::move(behind);
-    expressions_.push_back(expression);
   }
 }
 
@@ -89,7 +93,7 @@ void Definitions::bind(std::vector<Value>& values) const {
   // One allocation for all of them.
   const auto bound = std::make_shared<std::vector<std::optional<Deferred>>>(expressions_.size());
   for (std::size_t i = 0; i < expressions_.size(); ++i) {
-    const Deferred& made = (*bound)[i].emplace(*expressions_[i], values.size());
+    const Deferred& made = (*bound)[i].emplace(expressions_[i], values.size());
     values.emplace_back(std::shared_ptr<const Opaque>(bound, &made));
   }
 }

@@ -68,7 +68,7 @@ class Definitions {
   void forget(std::span<const Value> values) const;
 
  private:
-  std::vector<std::shared_ptr<const LazyExpression>> expressions_;
+  std::vector<LazyExpression> expressions_;
 };
 
 }  // namespace gpuctl::cel

@@ -1,10 +1,12 @@
 // matches, and find and findAll of the Kubernetes regex library.
 #include <re2/re2.h>
 
-#include <stdexcept>
-
+#include <functional>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <stdexcept>
 
 #include "cel/functions.hpp"
 #include "cel/pattern.hpp"
@@ -31,18 +33,51 @@ bool matches_bytes(std::string_view pattern) {
   return false;
 }
 
+// The compiled expressions that were asked for last. What each may grow to is bounded, and with it
+// what all take.
+class KnownRegexes {
+ public:
+  std::shared_ptr<const re2::RE2> find(std::string_view text) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    const auto found = by_text_.find(text);
+    return found == by_text_.end() ? nullptr : found->second;
+  }
+  void keep(std::string_view text, const std::shared_ptr<const re2::RE2>& regex) {
+    const std::lock_guard<std::mutex> guard(mutex_);
+    if (by_text_.size() == kMost) by_text_.clear();
+    by_text_.emplace(text, regex);
+  }
+
+ private:
+  static constexpr std::size_t kMost = 32;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const re2::RE2>, std::less<>> by_text_;
+};
+
 }  // namespace
+
+std::shared_ptr<const re2::RE2> compiled_regex(std::string_view text) {
+  constexpr std::size_t kShort = 64;
+  static KnownRegexes known;
+  const bool kept = text.size() <= kShort;
+  if (kept) {
+    if (auto found = known.find(text)) return found;
+  }
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  options.set_max_mem(kMostPatternBytes);
+  auto compiled =
+      std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
+  if (kept && compiled->ok()) known.keep(text, compiled);
+  return compiled;
+}
 
 std::shared_ptr<const re2::RE2> compile_pattern(std::string_view pattern, std::string& fault) {
   if (matches_bytes(pattern)) {
     fault = "the pattern is no regular expression: invalid escape sequence: \\C";
     return nullptr;
   }
-  re2::RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(kMostPatternBytes);
-  auto compiled =
-      std::make_shared<const re2::RE2>(re2::StringPiece(pattern.data(), pattern.size()), options);
+  auto compiled = compiled_regex(pattern);
   if (compiled->ok()) return compiled;
   fault = compiled->error_code() == re2::RE2::ErrorPatternTooLarge
               ? "the pattern is too large when its repetitions are written out"

@@ -17,6 +17,10 @@ namespace gpuctl::cel {
 /// Memory for one compiled pattern and its automaton; a pattern that needs more is refused.
 inline constexpr std::int64_t kMostPatternBytes = 8 * 1024 * 1024;
 
+/// `text` compiled, whether it is a regular expression or not. Short ones are kept for who asks
+/// next: the same few forms of names and durations stand in many places. Thread-safe.
+std::shared_ptr<const re2::RE2> compiled_regex(std::string_view text);
+
 /// nullptr, and the reason in `fault`, when `pattern` is no regular expression or too large.
 std::shared_ptr<const re2::RE2> compile_pattern(std::string_view pattern, std::string& fault);
 

@@ -68,22 +68,22 @@ std::shared_ptr<const Program> build(std::string_view text, const Environment& e
 }  // namespace
 
 void Program::reserve(std::size_t operations, std::size_t functions_called) {
-  codes.reserve(operations);
-  candidates.reserve(functions_called);
+  codes = std::vector<Code>(operations);
+  if (functions_called != 0) candidates = std::vector<const Function*>(functions_called);
 }
 
 std::span<Code> Program::add_codes(std::size_t count) {
-  assert(codes.size() + count <= codes.capacity());
-  const std::size_t before = codes.size();
-  codes.resize(before + count);
-  return std::span(codes).subspan(before);
+  assert(codes_given_ + count <= codes.size());
+  const std::span<Code> given(codes.data() + codes_given_, count);
+  codes_given_ += count;
+  return given;
 }
 
 std::span<const Function*> Program::add_candidates(std::size_t count) {
-  assert(candidates.size() + count <= candidates.capacity());
-  const std::size_t before = candidates.size();
-  candidates.resize(before + count);
-  return std::span(candidates).subspan(before);
+  assert(candidates_given_ + count <= candidates.size());
+  const std::span<const Function*> given(candidates.data() + candidates_given_, count);
+  candidates_given_ += count;
+  return given;
 }
 
 const Program& Program::full() const {

@@ -214,7 +214,7 @@ std::optional<Text> compile_text(const yaml::Node& scalar, std::size_t begin, st
 template <typename T>
 Lazy<T>::Lazy(const yaml::Node& scalar, const std::shared_ptr<const Environment>& environment,
               diag::Sources& sources)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_shared<State>()) {
   state_->scalar = scalar;
   state_->environment = environment;
   state_->sources = &sources;

@@ -62,7 +62,8 @@ std::optional<Text> compile_text(const yaml::Node& scalar, std::size_t begin, st
 std::size_t find_outside(std::string_view text, std::size_t begin, char stop);
 
 /// An expression, or a text with expressions, of knowledge. Most of a platform's are not needed for
-/// a given cluster, so it is compiled when it is first asked for. Thread-safe from there on.
+/// a given cluster, so it is compiled when it is first asked for. Thread-safe from there on; copies
+/// share what was compiled.
 template <typename T>
 class Lazy {
  public:
@@ -89,7 +90,7 @@ class Lazy {
     std::optional<T> made;
   };
   void compile(diag::Sink& sink) const;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 using LazyExpression = Lazy<Expression>;
 using LazyText = Lazy<Text>;

@@ -29,6 +29,10 @@ enum Flag : std::uint16_t {
   kCandidates = 1U << 11U,
 };
 
+// What most operations have none of.
+constexpr unsigned kMarks =
+    kReal | kTransient | kFiltered | kOptional | kInspect | kWiden | kOptionalEntry;
+
 enum class ConstantKind : std::uint8_t { node, omit, type, call };
 
 class ProgramWriter {
@@ -124,13 +128,7 @@ class ProgramReader {
       out.macro = static_cast<Macro>(bytes_.byte());
       out.variables = bytes_.byte();
     }
-    out.real = (flags & kReal) != 0;
-    out.transient = (flags & kTransient) != 0;
-    out.filtered = (flags & kFiltered) != 0;
-    out.optional = (flags & kOptional) != 0;
-    out.inspect = (flags & kInspect) != 0;
-    out.widen = (flags & kWiden) != 0;
-    out.optional_entry = (flags & kOptionalEntry) != 0;
+    if ((flags & kMarks) != 0) mark(out, flags);
     if ((flags & kSlot) != 0) out.slot = static_cast<std::uint32_t>(bytes_.number());
     if ((flags & kCost) != 0) out.cost = bytes_.number();
     if ((flags & kText) != 0) out.text = bytes_.text();
@@ -139,10 +137,22 @@ class ProgramReader {
       out.pattern = std::make_shared<const Pattern>(bytes_.text());
     }
     if ((flags & kCandidates) != 0) candidates(out);
-    const std::span<Code> args = program_.add_codes(bytes_.number());
-    out.args = args;
-    for (Code& arg : args) code(arg);
+    if (const std::size_t count = bytes_.number(); count != 0) {
+      const std::span<Code> args = program_.add_codes(count);
+      out.args = args;
+      for (Code& arg : args) code(arg);
+    }
     if (called) out.constant = call(out);
+  }
+
+  static void mark(Code& out, unsigned flags) {
+    out.real = (flags & kReal) != 0;
+    out.transient = (flags & kTransient) != 0;
+    out.filtered = (flags & kFiltered) != 0;
+    out.optional = (flags & kOptional) != 0;
+    out.inspect = (flags & kInspect) != 0;
+    out.widen = (flags & kWiden) != 0;
+    out.optional_entry = (flags & kOptionalEntry) != 0;
   }
 
   void candidates(Code& out) {

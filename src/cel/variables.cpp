@@ -1,28 +1,15 @@
 #include "cel/variables.hpp"
 
 #include "base/digest.hpp"
-#include "base/once.hpp"
 
 namespace gpuctl::cel {
-
-struct LazyType::State {
-  base::Once once;
-  std::function<Type()> make;
-  Type type;
-};
 
 LazyType::LazyType(Type type) : state_(std::make_shared<State>()) {
   state_->type = std::move(type);
 }
 
-LazyType::LazyType(std::function<Type()> make) : state_(std::make_shared<State>()) {
-  state_->make = std::move(make);
-}
-
 const Type& LazyType::get() const {
-  state_->once.call([this] {
-    if (state_->make) state_->type = state_->make();
-  });
+  state_->once.call([this] { state_->type = state_->make(); });
   return state_->type;
 }
 

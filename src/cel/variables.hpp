@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "base/once.hpp"
 #include "cel/type.hpp"
 
 namespace gpuctl::cel {
@@ -18,11 +20,28 @@ namespace gpuctl::cel {
 class LazyType {
  public:
   LazyType(Type type);  // NOLINT: a type is one
-  explicit LazyType(std::function<Type()> make);
+  /// `make()` is the type. There are many of these: it stands in one block with the result.
+  template <typename Make>
+  requires std::is_invocable_r_v<Type, const Make&>
+  explicit LazyType(Make make) : state_(std::make_shared<MadeBy<Make>>(std::move(make))) {}
   const Type& get() const;
 
  private:
-  struct State;
+  struct State {
+    State() = default;
+    State(const State&) = delete;
+    State& operator=(const State&) = delete;
+    virtual ~State() = default;
+    virtual Type make() const { return type; }
+    base::Once once;
+    Type type;
+  };
+  template <typename Make>
+  struct MadeBy final : State {
+    explicit MadeBy(Make how_) : how(std::move(how_)) {}
+    Type make() const override { return how(); }
+    Make how;
+  };
   std::shared_ptr<State> state_;
 };
 

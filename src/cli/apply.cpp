@@ -15,7 +15,7 @@ Command apply_command() {
       "addresses.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
-      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools\n"
+      "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools --message \"More GPUs\"\n"
       "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n",
       [](CLI::App& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();
@@ -23,6 +23,9 @@ Command apply_command() {
         command.add_flag("--full", options->full,
                          "Render every cluster, also those whose inputs and files are as the "
                          "last run left them");
+        command.add_flag(
+            "--dry-run", options->dry_run,
+            "Say what would change and what that does, as `gpuctl plan`; commit nothing");
         return [options, &global] { return run_apply(*options, global); };
       }};
 }

@@ -12,26 +12,14 @@
 #include "cli/apply_target.hpp"
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
+#include "cli/commit_message.hpp"
+#include "cli/planned.hpp"
 #include "cli/unchanged.hpp"
-#include "plan/plan.hpp"
-#include "yaml/emit.hpp"
+#include "effects/report.hpp"
 
 namespace gpuctl::cli {
 
 namespace {
-
-// What one cluster needs, once its documents are freed or their objects written.
-struct Planned {
-  std::string cluster;  // "stage/name"
-  std::vector<plan::Change> changes;
-  std::vector<git::Change> writes;
-  diag::Sink findings;
-  pipeline::Inputs inputs;
-  std::vector<std::string> choices;     // paths of all
-  std::vector<std::string> exceptions;  // from the search for secrets
-  std::string moved;                    // a line for each choice that is another one now
-  bool known = false;  // nothing has changed since the last run, so that this one was not made
-};
 
 // From this many clusters on objects are written as they come; fewer fit into memory.
 constexpr std::size_t kStreamFrom = 16;
@@ -48,14 +36,15 @@ class Apply {
     git::TimeLimits limits;
     limits.total = std::chrono::seconds(options_.timeout);
     limits.idle = std::chrono::seconds(options_.idle_timeout);
-    target_ =
-        make_target({options_.repository, options_.branch, limits, options_.dry_run}, report_);
+    target_ = make_target(
+        {options_.repository, options_.branch, limits, options_.init, options_.dry_run}, report_);
     if (!target_) return kFindings;
     do {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
       // A commit that was made may leave something to do, which is an error too.
-      return status == git::CommitStatus::failed || report_.errors() != 0 ? kFindings : kOk;
+      if (status == git::CommitStatus::failed || report_.errors() != 0) return kFindings;
+      return options_.detailed_exit_code && changed_ ? kChanges : kOk;
     } while (target_->wait_for_next_try());
     diag::Sink moved;
     target_->report_lost(moved);
@@ -71,25 +60,16 @@ class Apply {
       return git::CommitStatus::failed;
     }
     const std::string start = target_->head().start;
-    // A repository handle is for one thread at a time.
     std::mutex one_at_a_time;
-    request.earlier = [&](const std::string& path) -> std::optional<std::string> {
-      if (start.empty()) return std::nullopt;
-      const std::lock_guard<std::mutex> guard(one_at_a_time);
-      return target_->repository()->read(start, path, sink);
-    };
+    const Base base = base_at(start, one_at_a_time);
+    request.earlier = [&](const std::string& path) { return base.read(path, sink); };
     git::Repository* repository = target_->repository();
     std::vector<Planned> plans(options_.inputs.blueprints.size());
     std::vector<Finished> finished(plans.size());
     std::optional<Unchanged> unchanged;
-    if (repository != nullptr && !request.crds) {
-      unchanged.emplace(
-          repository->git_directory(),
-          identity_of(knowledge_, global_.format + " " + report_.colouring() + " " + request.date +
-                                      (options_.take_over ? " take over" : "")));
-    }
+    if (repository != nullptr) unchanged = record_of(*repository, request);
     const bool shares_facts = !request.facts_file.empty() && plans.size() > 1;
-    if (unchanged && !full_ && !start.empty() && !shares_facts) {
+    if (unchanged && !request.crds && !full_ && !start.empty() && !shares_facts) {
       find_unchanged(*unchanged, request, start, plans, finished);
     }
     std::vector<std::string> blueprints;
@@ -109,40 +89,81 @@ class Apply {
       Planned& planned = plans[positions[index]];
       planned = {};
       if (result.sink.has_errors()) failed = true;
-      if (!failed) plan_cluster(result, start, one_at_a_time, objects, planned);
+      if (!failed) planned = plan_cluster(result, base, options_, objects ? &*objects : nullptr);
       if (planned.findings.has_errors()) failed = true;
     };
     request.choose_again = options_.choose_again;
+    request.retired = options_.retired;
     std::vector<Finished> made = run_all(blueprints, request, knowledge_,
                                          thread_count(options_.inputs.jobs), report_, consume);
     if (holds_known(made, plans)) {
       full_ = true;
       return attempt_once(request);
     }
-    for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
-    if (!failed) check_choices(plans, sink);
-    return conclude(finished, plans, objects, unchanged, sink);
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      if (unchanged && !options_.all_notes) {
+        made[i].findings.leave_out(unchanged->told(std::string(kClusters) + made[i].cluster));
+      }
+      finished[positions[i]] = std::move(made[i]);
+    }
+    if (!failed) check_words(plans, sink);
+    const git::CommitResult end = conclude(finished, plans, objects, sink);
+    if (end.id.empty() || target_->repository() == nullptr) return end.status;
+    if (!unchanged) unchanged = record_of(*target_->repository(), request);  // a new repository
+    record_unchanged(*unchanged, plans, finished, end.id);
+    return end.status;
+  }
+
+  // What the last run left in a repository.
+  Unchanged record_of(const git::Repository& repository, const Request& request) const {
+    return {repository.git_directory(),
+            identity_of(knowledge_, global_.format + " " + report_.colouring() + " " +
+                                        request.date + (options_.take_over ? " take over" : "") +
+                                        (request.crds ? " crds" : ""))};
+  }
+
+  // The commit that plans start from; a repository handle is for one thread at a time.
+  Base base_at(const std::string& start, std::mutex& one_at_a_time) {
+    Base base;
+    base.list = [this, start, &one_at_a_time](const std::string& directory, diag::Sink& sink) {
+      if (start.empty()) return std::map<std::string, std::string>();
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      return target_->repository()->list(start, directory, sink);
+    };
+    base.read = [this, start, &one_at_a_time](const std::string& path,
+                                              diag::Sink& sink) -> std::optional<std::string> {
+      if (start.empty()) return std::nullopt;
+      const std::lock_guard<std::mutex> guard(one_at_a_time);
+      return target_->repository()->read(start, path, sink);
+    };
+    return base;
   }
 
   // All clusters are planned: commits, unless one of them or the repository has a fault.
-  git::CommitStatus conclude(const std::vector<Finished>& finished, std::vector<Planned>& plans,
-                             std::optional<git::NewObjects>& objects,
-                             std::optional<Unchanged>& unchanged, diag::Sink& sink) {
+  git::CommitResult conclude(const std::vector<Finished>& finished, std::vector<Planned>& plans,
+                             std::optional<git::NewObjects>& objects, diag::Sink& sink) {
     const bool good = !sink.has_errors() &&
                       std::all_of(finished.begin(), finished.end(), [&](const Finished& cluster) {
                         return cluster.accepted(options_.inputs.strict);
                       });
     for (Planned& planned : plans) {
       if (good) sink.take(std::move(planned.findings));
+      // A dry run says first what it is that is too much.
+      if (good && !options_.dry_run) sink.take(std::move(planned.excess));
     }
-    if (target_->recover(sink)) return git::CommitStatus::moved;
+    if (target_->recover(sink)) return {git::CommitStatus::moved, ""};
     if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
-      return give_up(finished, sink);
+      return {give_up(finished, sink), ""};
     }
-    const git::CommitResult made = commit(finished, plans, objects, sink);
+    git::CommitResult made = commit(finished, plans, objects, sink);
     if (objects && made.status != git::CommitStatus::committed) objects->take_back();
-    if (unchanged && !made.id.empty()) record_unchanged(*unchanged, plans, finished, made.id);
-    return made.status;
+    return made;
+  }
+
+  // What the command line names must be there.
+  void check_words(const std::vector<Planned>& plans, diag::Sink& sink) const {
+    check_choices(plans, sink);
+    check_names(plans, sink);
   }
 
   // What is to be chosen again must be a choice of some cluster.
@@ -161,6 +182,20 @@ class Apply {
       if (known) continue;
       sink.error(kNoSuchChoice, diag::kNoOrigin, "no cluster has a choice `" + shown(wanted) + "`")
           .expect("one of " + base::join(names, ", "))
+          .did_you_mean(wanted, names);
+    }
+  }
+
+  // What is to be retired must be a name that some cluster retains.
+  void check_names(const std::vector<Planned>& plans, diag::Sink& sink) const {
+    std::set<std::string> all;
+    for (const Planned& planned : plans) all.insert(planned.names.begin(), planned.names.end());
+    const std::vector<std::string> names(all.begin(), all.end());
+    for (const std::string& wanted : options_.retired) {
+      if (all.contains(wanted)) continue;
+      sink.error(kNoSuchName, diag::kNoOrigin, "no cluster retains a name `" + shown(wanted) + "`")
+          .expect(names.empty() ? "a name below `names` of a `gpuctl.lock`; there is none"
+                                : "one of " + base::join(names, ", "))
           .did_you_mean(wanted, names);
     }
   }
@@ -203,7 +238,6 @@ class Apply {
 
   void record_unchanged(Unchanged& unchanged, const std::vector<Planned>& plans,
                         const std::vector<Finished>& finished, const std::string& commit_id) const {
-    if (target_->repository() == nullptr) return;
     diag::Sink unread;
     std::vector<std::string> directories;
     for (const Planned& planned : plans) {
@@ -230,71 +264,6 @@ class Apply {
     return git::CommitStatus::failed;
   }
 
-  void plan_cluster(Result& result, const std::string& start, std::mutex& one_at_a_time,
-                    std::optional<git::NewObjects>& objects, Planned& planned) {
-    planned.cluster = result.cluster();
-    const std::string& directory = result.output->files.directory;
-    const std::string prefix = directory + "/";
-    std::map<std::string, std::string> blobs;
-    if (!start.empty()) {
-      const std::lock_guard<std::mutex> guard(one_at_a_time);
-      blobs = target_->repository()->list(start, directory, planned.findings);
-    }
-    plan::Present present;
-    present.same = [&](const std::string& path, const std::string& content) {
-      const auto found = blobs.find(prefix + path);
-      return found != blobs.end() && found->second == git::Repository::blob_id(content);
-    };
-    present.read = [&](const std::string& path) -> std::optional<std::string> {
-      if (!blobs.contains(prefix + path)) return std::nullopt;
-      const std::lock_guard<std::mutex> guard(one_at_a_time);
-      return target_->repository()->read(start, prefix + path, planned.findings);
-    };
-    planned.changes =
-        plan::compare(result.output->files, result.loaded->lock(), present,
-                      result.rendered().withheld, {options_.take_over}, planned.findings);
-    plan::warn_removals(planned.changes, directory, present, *result.opened->blueprint.platform,
-                        planned.findings);
-    result.leave_out_ignored(planned.findings);
-    if (planned.findings.has_errors()) return;
-    planned.inputs = result.inputs;
-    planned.exceptions = result.loaded->guard.used();
-    describe_choices(result, planned);
-    if (objects && blobs.empty()) {
-      planned.writes.push_back({.path = directory,
-                                .stored = objects->add_directory(result.output->files.files),
-                                .directory = true});
-      return;
-    }
-    for (const plan::Change& change : planned.changes) {
-      git::Change write{.path = prefix + change.path};
-      if (change.kind != plan::Change::Kind::remove) {
-        std::string& content = result.output->files.files.at(change.path);
-        if (objects) {
-          write.stored = objects->add_blob(content);
-        } else {
-          write.content = std::move(content);
-        }
-      }
-      planned.writes.push_back(std::move(write));
-    }
-  }
-
-  static void describe_choices(const Result& result, Planned& planned) {
-    yaml::Arena arena;
-    const yaml::Node before = result.loaded->old_lock
-                                  ? plan::kept_choices(*result.loaded->old_lock, arena)
-                                  : yaml::Node();
-    for (const derive::Choice& choice : result.derived->choices) {
-      planned.choices.push_back(choice.path);
-      const yaml::Node* old = before.find(choice.path);
-      if (old == nullptr || yaml::equal(*old, choice.value)) continue;
-      planned.moved += "  " + choice.path + ": " + yaml::emit_json(*old) + " -> " +
-                       yaml::emit_json(choice.value) +
-                       (choice.because.empty() ? "" : ", " + choice.because) + "\n";
-    }
-  }
-
   git::CommitResult commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
                            std::optional<git::NewObjects>& objects, diag::Sink& sink) {
     const base::StageScope scope(base::Stage::write);
@@ -306,14 +275,16 @@ class Apply {
     for (Planned& planned : plans) {
       std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
     }
+    changed_ = !wanted.changes.empty();
+    if (options_.dry_run) return show_plan(clusters, plans, sink);
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
-    if (wanted.changes.empty() || options_.dry_run) {
+    if (wanted.changes.empty()) {
       show(clusters, sink);
-      if (!print(printed, global_)) return {};
-      return {git::CommitStatus::unchanged, options_.dry_run ? std::string() : head.start};
+      if (!say(printed)) return {};
+      return {git::CommitStatus::unchanged, head.start};
     }
-    wanted.message = message(plans);
+    wanted.message = message(plans, options_.message, knowledge_.library().digest());
     git::CommitResult made;
     if (!objects || objects->finish(sink)) made = target_->commit(std::move(wanted), sink);
     if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
@@ -323,68 +294,42 @@ class Apply {
     show(clusters, sink);
     if (made.status == git::CommitStatus::committed) {
       printed += target_->done(made.id);
-      if (!print(printed, global_)) return {};
+      if (!say(printed)) return {};
     }
     return made;
   }
 
-  static std::string describe(const Planned& planned) {
-    constexpr std::size_t kMostListed = 20;
-    std::string out =
-        planned.cluster + ": " + plan::summary(planned.changes) + "\n" + planned.moved;
-    if (planned.changes.size() > kMostListed) return out;
-    for (const plan::Change& change : planned.changes) out += mark(change) + change.path + "\n";
-    return out;
-  }
+  bool say(const std::string& text) const { return options_.quiet || print(text, global_); }
 
-  static std::string mark(const plan::Change& change) {
-    switch (change.kind) {
-      case plan::Change::Kind::create:
-        return "  + ";
-      case plan::Change::Kind::update:
-        return "  ~ ";
-      case plan::Change::Kind::remove:
-        return "  - ";
-    }
-    return "";
-  }
-
-  // Subject by cluster, body with every file and its kind of change; with very many of them the
-  // summary of each cluster, because nobody reads megabytes of a message and libgit2 tidies them
-  // slowly.
-  static std::string message(const std::vector<Planned>& plans) {
-    constexpr std::size_t kMostListed = 2000;
-    std::size_t files = 0;
-    for (const Planned& planned : plans) files += planned.changes.size();
-    std::string subject;
-    std::string body;
-    std::size_t changed = 0;
-    for (const Planned& planned : plans) {
-      if (planned.changes.empty()) continue;
-      ++changed;
-      subject = planned.cluster + ": " + plan::summary(planned.changes);
-      if (files > kMostListed) {
-        body += "\n" + subject;
-        continue;
+  // The plan on standard output, then what of it is too much.
+  git::CommitResult show_plan(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
+                              diag::Sink& sink) {
+    std::vector<effects::ClusterChange> changes;
+    for (Planned& planned : plans) {
+      if (planned.known) {
+        planned.effects.cluster = planned.cluster;
+        planned.effects.files = plan::summary({});
       }
-      body += "\n" + planned.cluster + "\n";
-      for (const plan::Change& change : planned.changes) body += mark(change) + change.path + "\n";
+      changes.push_back(std::move(planned.effects));
+      sink.take(std::move(planned.excess));
     }
-    if (files > kMostListed) body += "\n";
-    body += exceptions(plans);
-    if (changed > 1) subject = "Apply " + std::to_string(changed) + " clusters";
-    return subject + "\n" + body;
+    if (!say(written_plan(changes, plans, options_.output))) return {};
+    show(clusters, sink);
+    return {git::CommitStatus::unchanged, ""};
   }
 
-  // What was committed although it looks like a secret, and why: who reads the commit may differ.
-  static std::string exceptions(const std::vector<Planned>& plans) {
+  static std::string written_plan(const std::vector<effects::ClusterChange>& changes,
+                                  const std::vector<Planned>& plans, const std::string& form) {
+    if (form == "diff") {
+      std::string out;
+      for (const Planned& planned : plans) out += planned.patch;
+      return out;
+    }
+    if (form == "markdown") return effects::markdown(changes);
+    if (form == "json") return effects::json(changes);
     std::string out;
-    for (const Planned& planned : plans) {
-      if (planned.changes.empty() || planned.exceptions.empty()) continue;
-      out += "\nNo secrets in " + planned.cluster + ", says its blueprint:\n";
-      for (const std::string& exception : planned.exceptions) {
-        out += "  " + shown(exception) + "\n";
-      }
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      out += effects::text(changes[i]) + plans[i].moved;
     }
     return out;
   }
@@ -394,7 +339,9 @@ class Apply {
   Knowledge& knowledge_;
   Report& report_;
   std::unique_ptr<Target> target_;
-  bool full_ = options_.full || !options_.choose_again.empty();
+  bool full_ = options_.full || options_.all_notes || !options_.choose_again.empty() ||
+               !options_.retired.empty();
+  bool changed_ = false;
 };
 
 }  // namespace
@@ -404,7 +351,7 @@ void ApplyOptions::add_to(CLI::App& command) {
   inputs.add_target_options(command);
   command
       .add_option("--repo", repository,
-                  "Git repository: a directory, created when absent, or an address "
+                  "Git repository: a directory, created when absent beside others, or an address "
                   "(ssh://, https://, http://, git://, file://, user@host:path) to push to")
       ->required()
       ->type_name("PATH|URL");
@@ -424,12 +371,38 @@ void ApplyOptions::add_to(CLI::App& command) {
                   "only --timeout counts")
       ->check(CLI::Range(0, 86400))
       ->capture_default_str();
+  command.add_flag("--init", init,
+                   "Create the repository also where no directory is yet, or in the work tree of "
+                   "another one");
+  command
+      .add_option("-m,--message", message,
+                  "Subject of the commit (default: what changes); the files and trailers follow it")
+      ->type_name("TEXT");
+  command.add_flag("-q,--quiet", quiet, "Say nothing but warnings and errors");
+  command.add_flag("--all-notes", all_notes,
+                   "Show notes that were shown before the last commit of a cluster, too");
   command.add_flag("--take-over", take_over,
                    "Overwrite files that were edited by hand or are not ours");
+  const std::vector<std::string_view>& all = effects::effect_names();
+  const std::vector<std::string> classes(all.begin(), all.end());
+  command
+      .add_option("--max-effect", max_effect,
+                  "The worst that the change may do to a running cluster (default: the blueprint's "
+                  "`gitops.maxEffect`)")
+      ->check(CLI::IsMember(classes))
+      ->type_name("CLASS");
+  command
+      .add_option(
+          "--allow", allow,
+          "An effect to accept although the limit or knowledge does not cover it, `refused` "
+          "and `unknown` among them; may be repeated")
+      ->check(CLI::IsMember(classes))
+      ->type_name("CLASS");
 }
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   Report report(global);
+  if (options.quiet) report.keep_quiet();
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);

@@ -1,4 +1,5 @@
-// What `apply` and `upgrade` share: plan all clusters against one commit, then make the next one.
+// What `apply`, `plan`, `retire` and `upgrade` share: plan all clusters against one commit, then
+// make the next one.
 #pragma once
 
 #include <string>
@@ -14,12 +15,21 @@ struct ApplyOptions {
   std::string branch;
   int timeout = 300;  // seconds
   int idle_timeout = 30;
+  std::string message;  // subject of the commit; empty: says what changes
   bool take_over = false;
   bool full = false;
+  bool init = false;  // create a repository wherever it is
+  bool quiet = false;
+  bool all_notes = false;
   bool dry_run = false;                   // say what would happen, and commit nothing
+  std::string output = "text";            // of a dry run: text, json, markdown, diff
+  bool detailed_exit_code = false;        // 2 when there are changes
+  std::string max_effect;                 // the worst that may happen; empty: the blueprint says
+  std::vector<std::string> allow;         // what may happen even so
   std::vector<std::string> choose_again;  // choices to make again; "" is all
+  std::vector<std::string> retired;       // names that no node goes by any more
 
-  /// The options that both commands have.
+  /// The options that these commands have.
   void add_to(CLI::App& command);
 };
 

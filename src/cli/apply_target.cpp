@@ -41,6 +41,7 @@ class LocalTarget : public Target {
   LocalTarget(const Destination& destination, Report& report)
       : path_(destination.repository),
         named_(!destination.branch.empty()),
+        init_(destination.init),
         look_only_(destination.look_only),
         report_(report) {
     head_.branch = destination.branch;
@@ -48,7 +49,9 @@ class LocalTarget : public Target {
 
   bool look(diag::Sink& sink) override {
     // A repository is created when there is something to commit to it, not before.
-    if (!repository_ && !git::Repository::can_be_created(path_)) {
+    const bool absent = !repository_ && git::Repository::can_be_created(path_);
+    if (absent && !init_ && !git::Repository::check_creation(path_, sink)) return false;
+    if (!repository_ && !absent) {
       repository_ = git::Repository::open(path_, sink);
       if (!repository_ || !finish_interrupted()) return false;
       if (head_.branch.empty()) head_.branch = repository_->head_branch();
@@ -111,6 +114,7 @@ class LocalTarget : public Target {
 
   std::string path_;
   bool named_;  // the branch, by the user
+  bool init_;
   bool look_only_;
   Report& report_;
   std::optional<git::Repository> repository_;

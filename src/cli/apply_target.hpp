@@ -43,6 +43,7 @@ struct Destination {
   std::string repository;  // `--repo`
   std::string branch;      // "": its default
   git::TimeLimits limits;
+  bool init = false;       // create a repository wherever it is
   bool look_only = false;  // nothing is to be changed, not even finished
 };
 

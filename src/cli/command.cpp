@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/date.hpp"
+#include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/heap.hpp"
 #include "base/stages.hpp"
@@ -43,25 +44,56 @@ Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources) cons
   for (const diag::Diagnostic& diagnostic : sink.sorted(sources)) {
     if (diagnostic.severity == diag::Severity::error) ++out.errors;
     if (diagnostic.severity == diag::Severity::warning) ++out.warnings;
-    if (json_) {
-      diag::print_json(diagnostic, sources, out.text);
-      continue;
-    }
-    if (shown == kMostShown) {
+    if (!json_ && shown == kMostShown) {
       ++hidden;
       continue;
     }
     ++shown;
-    diag::print_text(diagnostic, sources, colour_, out.text);
-    out.text += '\n';
+    const std::size_t begin = out.text.size();
+    if (json_) {
+      diag::print_json(diagnostic, sources, out.text);
+    } else {
+      diag::print_text(diagnostic, sources, colour_, out.text);
+      out.text += '\n';
+    }
+    if (diagnostic.severity != diag::Severity::note) continue;
+    std::string said = diagnostic.code + "\n" + diagnostic.message;
+    for (const std::string& note : diagnostic.notes) said += "\n" + note;
+    out.notes.push_back({begin, out.text.size(), base::sha256_hex(said)});
   }
   if (hidden != 0) out.text += "... and " + std::to_string(hidden) + " more\n\n";
   return out;
 }
 
+void Shown::leave_out(const std::set<std::string>& told) {
+  // From the end, so that the places of the others stay true.
+  for (auto note = notes.rbegin(); note != notes.rend(); ++note) {
+    if (note->begin == note->end || !told.contains(note->digest)) continue;
+    const std::size_t length = note->end - note->begin;
+    text.erase(note->begin, length);
+    for (auto later = notes.rbegin(); later != note; ++later) {
+      later->begin -= length;
+      later->end -= length;
+    }
+    note->end = note->begin;
+  }
+}
+
+void Shown::leave_out_notes() {
+  std::set<std::string> all;
+  for (const Note& note : notes) all.insert(note.digest);
+  leave_out(all);
+}
+
 void Report::show(const Shown& shown) {
   errors_ += shown.errors;
   warnings_ += shown.warnings;
+  if (quiet_ && !shown.notes.empty()) {
+    Shown rest = shown;
+    rest.leave_out_notes();
+    std::fwrite(rest.text.data(), 1, rest.text.size(), stderr);
+    return;
+  }
   std::fwrite(shown.text.data(), 1, shown.text.size(), stderr);
 }
 
@@ -70,7 +102,7 @@ void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
 }
 
 void Report::say(const std::string& line) const {
-  if (!json_) std::fprintf(stderr, "%s\n", line.c_str());
+  if (!json_ && !quiet_) std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 Report::~Report() {

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +27,8 @@ using pipeline::Result;
 /// The image that was linked into the program.
 const catalog::Image& built_in_image();
 
-/// Exit codes, documented in the README.
-enum ExitCode : int { kOk = 0, kFindings = 1, kUsageError = 64 };
+/// Exit codes, documented in the README. kChanges is given by `--detailed-exitcode` alone.
+enum ExitCode : int { kOk = 0, kFindings = 1, kChanges = 2, kUsageError = 64 };
 
 struct GlobalOptions {
   std::string providers;  // --providers DIR
@@ -40,9 +41,22 @@ struct GlobalOptions {
 
 /// Diagnostics as they will be printed.
 struct Shown {
+  /// A note: where in the text it stands, and a digest of what it says, wherever it points to.
+  struct Note {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::string digest;
+  };
+
   std::string text;
   std::size_t errors = 0;
   std::size_t warnings = 0;
+  std::vector<Note> notes;
+
+  /// Takes those notes out of the text that `told` has; it stays known what they were.
+  void leave_out(const std::set<std::string>& told);
+  /// Takes all notes out of the text.
+  void leave_out_notes();
 };
 
 /// Shows diagnostics on standard error as the global options say, and counts. At its end it says
@@ -60,6 +74,8 @@ class Report {
   void show(const diag::Sink& sink, const diag::Sources& sources);
   /// A message for people on standard error; silent with `--format json`.
   void say(const std::string& line) const;
+  /// From now on neither notes nor messages are shown.
+  void keep_quiet() { quiet_ = true; }
   /// "colour" or "plain".
   std::string colouring() const { return colour_ ? "colour" : "plain"; }
   std::size_t errors() const { return errors_; }
@@ -69,6 +85,7 @@ class Report {
   static constexpr std::size_t kMostShown = 50;
   bool json_ = false;
   bool colour_ = false;
+  bool quiet_ = false;
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;
 };
@@ -128,6 +145,9 @@ void add_command(CLI::App& to, const Command& command, std::span<const char* con
 Command validate_command();
 Command render_command();
 Command apply_command();
+Command plan_command();
+Command diff_command();
+Command retire_command();
 Command upgrade_command();
 Command import_command();
 Command mig_command();

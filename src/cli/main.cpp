@@ -107,9 +107,9 @@ int run_program(int argc, char** argv) {
   int exit_code = kOk;
   const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
   for (const Command& command :
-       {validate_command(), render_command(), apply_command(), upgrade_command(), import_command(),
-        mig_command(), license_command(), explain_command(), catalog_command(),
-        version_command()}) {
+       {validate_command(), render_command(), plan_command(), diff_command(), apply_command(),
+        retire_command(), upgrade_command(), import_command(), mig_command(), license_command(),
+        explain_command(), catalog_command(), version_command()}) {
     add_command(app, command, words, global, exit_code);
   }
   app.parse_complete_callback([&global] {

@@ -19,9 +19,9 @@ namespace gpuctl::cli {
 namespace {
 
 constexpr std::string_view kName = "/gpuctl-unchanged";
-constexpr std::string_view kMagic = "gpuctl-unchanged 1 ";
+constexpr std::string_view kMagic = "gpuctl-unchanged 2 ";
 constexpr std::size_t kMostBytes = 256 * 1024 * 1024;
-constexpr std::size_t kFields = 7;
+constexpr std::size_t kFields = 8;
 
 // Fields are divided by tabs and rows by line ends, which texts hold too.
 constexpr std::string_view kPlain = "\n\t";
@@ -63,14 +63,20 @@ Unchanged::Unchanged(std::string git_directory, const std::string& identity)
       first_line_(std::string(kMagic) + identity) {
   const auto content = base::read_file(path_, kMostBytes);
   const auto* text = std::get_if<std::string>(&content);
-  if (text == nullptr || !text->starts_with(first_line_ + "\n") || !text->ends_with('\n')) return;
-  std::string_view rest = std::string_view(*text).substr(first_line_.size() + 1);
+  if (text == nullptr || !text->starts_with(kMagic) || !text->ends_with('\n')) return;
+  const bool same = text->starts_with(first_line_ + "\n");
+  std::string_view rest = std::string_view(*text).substr(text->find('\n') + 1);
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const std::vector<std::string_view> fields = base::split(rest.substr(0, end), '\t');
     rest.remove_prefix(end + 1);
     if (fields.size() < kFields) continue;
     Row row;
+    row.notes = fields[7];
+    if (!same) {  // of another program or day: only what was said counts
+      rows_[std::string(fields[0])] = std::move(row);
+      continue;
+    }
     row.blueprint = fields[1];
     row.inputs = fields[2];
     row.tree = fields[3];
@@ -118,9 +124,18 @@ std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_fil
   if (inputs.digest() != row.inputs) return std::nullopt;
   Known known{directory->second, row.tree, {}};
   known.finished.blueprint_file = blueprint_file;
-  known.finished.findings = {row.findings, 0, row.warnings};
+  known.finished.findings.text = row.findings;
+  known.finished.findings.warnings = row.warnings;
   known.finished.withheld.text = row.withheld;
   return known;
+}
+
+std::set<std::string> Unchanged::told(const std::string& directory) const {
+  std::set<std::string> out;
+  const auto found = rows_.find(directory);
+  if (found == rows_.end() || found->second.notes.empty()) return out;
+  for (const std::string_view digest : base::split(found->second.notes, ' ')) out.emplace(digest);
+  return out;
 }
 
 void Unchanged::record(const pipeline::Inputs& inputs, const std::string& directory,
@@ -131,7 +146,12 @@ void Unchanged::record(const pipeline::Inputs& inputs, const std::string& direct
   row.inputs = inputs.digest();
   row.tree = tree;
   row.warnings = finished.findings.warnings;
-  row.findings = finished.findings.text;
+  Shown findings = finished.findings;
+  findings.leave_out_notes();
+  row.findings = std::move(findings.text);
+  for (const Shown::Note& note : finished.findings.notes) {
+    row.notes += (row.notes.empty() ? "" : " ") + note.digest;
+  }
   row.withheld = finished.withheld.text;
   for (const auto& [path, digest] : inputs.extra) {
     if (path.find_first_of("\t\n") != std::string::npos) return;
@@ -148,7 +168,7 @@ void Unchanged::save() const {
   for (const auto& [directory, row] : rows_) {
     out += directory + "\t" + row.blueprint + "\t" + row.inputs + "\t" + row.tree + "\t" +
            std::to_string(row.warnings) + "\t" + exchanged(row.findings, kPlain, kStored) + "\t" +
-           exchanged(row.withheld, kPlain, kStored);
+           exchanged(row.withheld, kPlain, kStored) + "\t" + row.notes;
     for (const std::string& path : row.extra) out += "\t" + path;
     out += "\n";
   }

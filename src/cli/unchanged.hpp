@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,13 @@ namespace gpuctl::cli {
 /// A record in the git directory of the target, for this machine alone: nothing depends on it, and
 /// whoever deletes it gets a full run. For each cluster it holds a digest of everything that went
 /// into the last run, the id of the cluster's directory after it, and what the run had to say. When
-/// the first two are the same again, so is the result, and the same is said again.
+/// the first two are the same again, so is the result, and the same is said again, but for notes:
+/// they are said once.
 class Unchanged {
  public:
-  /// Reads the record; empty when there is none, or when another program or knowledge wrote it.
-  /// `identity` stands for everything but the files: program, knowledge, options.
+  /// Reads the record; empty when there is none. When another program or knowledge wrote it, it
+  /// knows the notes alone. `identity` stands for everything but the files: program, knowledge,
+  /// options.
   Unchanged(std::string git_directory, const std::string& identity);
 
   struct Known {
@@ -29,7 +32,10 @@ class Unchanged {
   /// What is known of a blueprint whose inputs on disk, read now, are those of the record.
   std::optional<Known> find(const std::string& blueprint_file, const std::string& facts_file) const;
 
-  /// `finished` is of a run without errors.
+  /// Digests of the notes that the last run of a cluster showed.
+  std::set<std::string> told(const std::string& directory) const;
+
+  /// `finished` is of a run without errors. Its notes are told by now.
   void record(const pipeline::Inputs& inputs, const std::string& directory, const std::string& tree,
               const Finished& finished);
   /// Writes the record when it changed. A failure costs the next run some time, and nothing else.
@@ -43,6 +49,7 @@ class Unchanged {
     std::size_t warnings = 0;
     std::string findings;
     std::string withheld;
+    std::string notes;               // digests
     std::vector<std::string> extra;  // paths, as the blueprint names them
   };
 

@@ -20,8 +20,9 @@ Command upgrade_command() {
             .add_option("--only", options->choose_again,
                         "Only this choice of `gpuctl.lock`, or all below it; may be repeated")
             ->type_name("CHOICE");
-        command.add_flag("--dry-run", options->dry_run,
-                         "Say which choices and files would change, and commit nothing");
+        command.add_flag(
+            "--dry-run", options->dry_run,
+            "Say which choices and files would change and what that does; commit nothing");
         return [options, &global] {
           if (options->choose_again.empty()) options->choose_again = {""};
           return run_apply(*options, global);

@@ -2,6 +2,7 @@
 // them is above this folder.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,15 @@ struct Choice {
 /// "".
 bool is_within(const std::string& path, const std::string& prefix);
 
+/// What a name stands for that nodes may go by, and the pools whose nodes did in some commit.
+struct Used {
+  yaml::Node value;
+  std::vector<std::string> pools;
+};
+
+/// By path of the row that hands them out, then by name.
+using Names = std::map<std::string, std::map<std::string, Used>>;
+
 /// What an earlier run chose.
 struct Earlier {
   Earlier() = default;
@@ -38,6 +48,9 @@ struct Earlier {
   yaml::Node choices;
   /// What is_within() one of these is chosen again.
   std::vector<std::string> again;
+  Names names;
+  /// Names that no node goes by any more.
+  std::vector<std::string> retired;
 };
 
 /// Values of the blueprint that do not go together.

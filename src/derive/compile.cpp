@@ -46,13 +46,15 @@ const yaml::Node* first_secret(const yaml::Node& tree) {
 
 // The fields of a row that are looked at here, read in one pass: there are hundreds of rows.
 struct Fields {
-  yaml::Node set, variables, choose, copy, value, body, when, keep, record, show, because, valid;
+  yaml::Node set, variables, choose, copy, value, body, when, keep, record, show, because, valid,
+      retain, recall;
 };
 constexpr std::pair<std::string_view, yaml::Node Fields::*> kFields[] = {
     {"set", &Fields::set},         {"value", &Fields::value},   {"when", &Fields::when},
     {"because", &Fields::because}, {"copy", &Fields::copy},     {"variables", &Fields::variables},
     {"template", &Fields::body},   {"keep", &Fields::keep},     {"valid", &Fields::valid},
-    {"choose", &Fields::choose},   {"record", &Fields::record}, {"show", &Fields::show}};
+    {"choose", &Fields::choose},   {"record", &Fields::record}, {"show", &Fields::show},
+    {"retain", &Fields::retain},   {"recall", &Fields::recall}};
 
 Fields fields_of(const yaml::Node& row) {
   Fields fields;
@@ -103,7 +105,11 @@ class DerivationCompiler {
     row.choose = fields.choose.as_boolean();
     row.copy = !fields.copy.is_null();
     row.value = lazy<cel::Expression>(row.copy ? fields.copy : fields.value, environment);
-    if (!row.value && !row.choose) row.body = body(fields.body, environment);
+    row.retain = fields.retain.as_boolean();
+    row.recall = fields.recall.as_string();
+    if (!row.value && !row.choose && row.recall.empty()) {
+      row.body = body(fields.body, environment);
+    }
     row.when = lazy<cel::Expression>(fields.when, environment);
     row.keep = fields.keep.as_boolean();
     row.record = fields.record.as_boolean();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "cel/collections.hpp"
 #include "cel/opaque.hpp"
 #include "derive/codes.hpp"
@@ -10,6 +11,19 @@
 namespace gpuctl::derive {
 
 namespace {
+
+// {NAME: {value, pools}}, as rows write it.
+yaml::Node as_tree(const std::map<std::string, Used>& names, yaml::Arena& arena) {
+  std::vector<yaml::Entry> entries;
+  for (const auto& [name, used] : names) {
+    std::vector<yaml::Node> pools;
+    for (const std::string& pool : used.pools) pools.push_back(arena.string(pool));
+    const std::vector<yaml::Entry> parts = {arena.entry("value", used.value),
+                                            arena.entry("pools", arena.list(pools))};
+    entries.push_back(arena.entry(name, arena.map(parts)));
+  }
+  return arena.map(entries);
+}
 
 class DerivationRun {
  public:
@@ -87,6 +101,8 @@ class DerivationRun {
       evaluation.kept = chosen->origin();
     } else if (row.choose) {
       chosen = chosen_;
+    } else if (!row.recall.empty()) {
+      chosen = as_tree(earlier_names(row.recall), context_.arena);
     } else if (row.body) {
       chosen = composed(row);
       if (!chosen) return std::nullopt;
@@ -105,12 +121,51 @@ class DerivationRun {
       }
       chosen = fresh->node();
     }
+    if (row.retain) chosen = retained(row, *chosen);
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (row.show) result_.shown.push_back({filed, *chosen, because(row), false});
     if (provenance_ == nullptr) return chosen;
     evaluation.scalar = row.value ? row.value.written() : row.written.get("set");
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, context_.arena);
+  }
+
+  bool is_retired(const std::string& name) const {
+    return std::find(earlier_.retired.begin(), earlier_.retired.end(), name) !=
+           earlier_.retired.end();
+  }
+
+  // The names of earlier commits that nobody has retired.
+  std::map<std::string, Used> earlier_names(const std::string& path) const {
+    const auto found = earlier_.names.find(path);
+    if (found == earlier_.names.end()) return {};
+    std::map<std::string, Used> names = found->second;
+    for (const std::string& name : earlier_.retired) names.erase(name);
+    return names;
+  }
+
+  // The names that a row hands out now, with those of earlier commits; notes them for the lock.
+  yaml::Node retained(const Row& row, const yaml::Node& now) {
+    std::map<std::string, Used> names = earlier_names(row.text);
+    for (const yaml::Entry& entry : now.entries()) {
+      const std::string name(entry.key.as_string());
+      Used& used = names[name];
+      used.value = entry.value.get("value");
+      for (const yaml::Node& pool : entry.value.get("pools").items()) {
+        const std::string_view user = pool.as_string();
+        if (std::find(used.pools.begin(), used.pools.end(), user) == used.pools.end()) {
+          used.pools.emplace_back(user);
+        }
+      }
+      if (!is_retired(name)) continue;
+      context_.sink.error(kStillUsed, diag::kNoOrigin, "`" + name + "` is still in use")
+          .note("new machines get it, of " + base::counted(used.pools.size(), "pool") + ": " +
+                base::join(used.pools, ", "))
+          .suggest("change the blueprint first, so that no pool has it");
+    }
+    const yaml::Node all = as_tree(names, context_.arena);
+    result_.names[row.text] = std::move(names);
+    return all;
   }
 
   // What the row's body makes; nothing when it is left out, or after a fault.

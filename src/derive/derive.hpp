@@ -32,6 +32,8 @@ struct Row {
   cel::LazyText because;
   bool copy = false;
   bool keep = false;
+  bool retain = false;  // hands out names: those of earlier commits stay
+  std::string recall;   // instead of `value`: the earlier names of the row with this path
   bool choose = false;  // the chooser gives the value
   bool record = false;  // says what was built: is kept even where choices are made again
   bool show = false;    // for people who ask what was derived
@@ -60,6 +62,7 @@ struct Derived {
   std::vector<Choice> choices;
   std::optional<Conflict> conflict;
   std::vector<Choice> shown;  // rows with `show`: what people ask for, and nothing chose
+  Names names;                // rows with `retain`
 };
 
 /// Runs the rows. A value of an earlier run that is not valid any more is GPU0603. The result is

@@ -33,6 +33,56 @@ cel::Function spread() {
   return function;
 }
 
+// `stableName(name, value, used)`: the name to give a value so that no name ever changes what it
+// stands for. `used` is a map of names to `{value}`. Of "name", "name-2", "name-3" ... the first
+// that stands for this value already, otherwise the first that is free. At most 63 bytes, which is
+// what a label takes (Kubernetes, apimachinery validation).
+cel::Outcome stable_name(std::span<const cel::Value> arguments, cel::CallContext& context) {
+  constexpr std::size_t kMostLabelBytes = 63;
+  const std::string_view name = arguments[0].node().as_string();
+  const yaml::Node& used = arguments[2].node();
+  const yaml::Node& wanted = arguments[3].node();
+  cel::Outcome outcome;
+  std::optional<std::string> free;
+  // There are no more names than that, so that one of these candidates is free.
+  for (std::size_t number = 1; number <= used.size() + wanted.size() + 1; ++number) {
+    const std::string suffix = number == 1 ? std::string() : "-" + std::to_string(number);
+    std::string candidate(name.substr(0, kMostLabelBytes - suffix.size()));
+    candidate += suffix;
+    const yaml::Node* other = used.find(candidate);
+    if (other == nullptr) {
+      const bool of_another = number != 1 && wanted.find(candidate) != nullptr;
+      if (!free && !of_another) free = candidate;
+      continue;
+    }
+    const std::optional<bool> same =
+        context.equal(cel::Value(other->get("value")), cel::Value(arguments[1].node()));
+    if (!same) {
+      outcome.error.emplace();
+      outcome.error->kind = cel::EvalError::Kind::budget;
+      outcome.error->message = "stableName() compares too much";
+      return outcome;
+    }
+    if (!*same) continue;
+    free = candidate;
+    break;
+  }
+  outcome.value = context.arena.string(*free);
+  return outcome;
+}
+
+cel::Function stable_name() {
+  const cel::Type text = cel::Type::simple(cel::TypeKind::string);
+  cel::Function function;
+  function.name = "stableName";
+  function.params = {text, cel::Type::dyn(), cel::Type::dyn(), cel::Type::dyn()};
+  function.result = text;
+  function.call = [](std::span<const cel::Value> arguments, cel::CallContext& context) {
+    return stable_name(arguments, context);
+  };
+  return function;
+}
+
 cel::Type field_type(const cel::Type& object, std::string_view name) {
   const cel::ObjectType* fields = object.object();
   const cel::Field* field = fields == nullptr ? nullptr : fields->find(name);
@@ -45,6 +95,7 @@ std::shared_ptr<const cel::Functions> functions() {
   static const std::shared_ptr<const cel::Functions> all = [] {
     auto made = std::make_shared<cel::Functions>();
     made->add(spread());
+    made->add(stable_name());
     for (cel::Function& function : gpu::functions()) made->add(std::move(function));
     return made;
   }();

@@ -85,16 +85,11 @@ void Availability::add(const Node& spec, const cel::Environment& environment, bo
 std::optional<Availability::Row> Availability::read(const Node& written, const Node& spec,
                                                     diag::Sink& sink) {
   Row row;
+  row.written = written;
+  row.codes = spec.get("codes");
   row.since = ordinal(written.get("since"), sink);
   row.until = ordinal(written.get("until"), sink);
-  row.since_name = text(written, "since");
-  row.until_name = text(written, "until");
   row.gate = text(written, "gate");
-  row.what = text(written, "what");
-  row.help = text(written, "help");
-  row.source = text(written, "source");
-  row.absent_code = text(spec.get("codes"), "lacks");
-  row.gate_code = text(spec.get("codes"), "gate");
   for (const Node& value : written.get("values").items())
     row.values.emplace_back(value.as_string());
   const catalog::Table* gates =
@@ -254,31 +249,32 @@ void Availability::lacks(const Row& row, const Found& found, const Reading& read
                          diag::Sink& sink) const {
   const std::string& title = platform_.releases->title;
   const std::string minor = text(reading.release, "minor");
-  const std::string what = !row.what.empty()    ? row.what
+  const std::string own = text(row.written, "what");
+  const std::string what = !own.empty()         ? own
                            : row.values.empty() ? "field `" + row.paths.front().back().key + "`"
                                                 : "`" + std::string(found.value.as_string()) +
                                                       "` as `" + row.paths.front().back().key + "`";
-  diag::Diagnostic& error = sink.error(row.absent_code, placed(found, reading),
+  diag::Diagnostic& error = sink.error(text(row.codes, "lacks"), placed(found, reading),
                                        reading.prefix + title + " " + minor + " has no " + what);
   error.path = found.path;
-  error
-      .label(later ? "new in " + title + " " + row.since_name
-                   : "gone after " + title + " " + row.until_name)
-      .expect(title + " " + (later ? row.since_name + " or newer" : row.until_name + " or older"));
-  if (!row.help.empty()) error.suggest(row.help);
+  const std::string bound = title + " " + text(row.written, later ? "since" : "until");
+  error.label((later ? "new in " : "gone after ") + bound)
+      .expect(bound + (later ? " or newer" : " or older"));
+  if (const std::string help = text(row.written, "help"); !help.empty()) error.suggest(help);
   const std::string does = unknown_fields(minor);
   if (!reading.rendered && row.values.empty() && !row.when && !does.empty()) error.note(does);
-  error.note("source: " + row.source);
+  error.note("source: " + text(row.written, "source"));
 }
 
 void Availability::shut(const Row& row, const Found& found, const Reading& reading,
                         const std::string& state, const std::string& set, diag::Sink& sink) const {
   const catalog::Releases& releases = *platform_.releases;
   const std::string minor = text(reading.release, "minor");
-  const std::string what = !row.what.empty() ? row.what : "`" + row.paths.front().back().key + "`";
+  const std::string own = text(row.written, "what");
+  const std::string what = !own.empty() ? own : "`" + row.paths.front().back().key + "`";
   const bool custom = set == releases.custom_set && !set.empty();
   diag::Diagnostic& error =
-      sink.error(row.gate_code, placed(found, reading),
+      sink.error(text(row.codes, "gate"), placed(found, reading),
                  reading.prefix + "feature gate `" + row.gate + "` is off in " +
                      (custom ? "feature set " + set + " unless it is named"
                              : releases.title + " " + minor +
@@ -299,8 +295,9 @@ void Availability::shut(const Row& row, const Found& found, const Reading& readi
     ways.push_back(releases.title + " " + first + " or newer, where it is on by default");
   }
   error.expect(base::join(ways, ", or "));
-  error.suggest(row.help.empty() ? "clusters with such a feature set cannot be updated" : row.help);
-  error.note("source: " + row.source);
+  const std::string help = text(row.written, "help");
+  error.suggest(help.empty() ? "clusters with such a feature set cannot be updated" : help);
+  error.note("source: " + text(row.written, "source"));
 }
 
 std::string Availability::unknown_fields(const std::string& release) const {

@@ -55,12 +55,12 @@ class Availability {
   struct Row {
     std::vector<Path> paths;
     std::optional<std::int64_t> since, until;  // ordinals, both included
-    std::string since_name, until_name;
     std::string gate;
     std::vector<std::string> values;  // empty: any
     cel::LazyExpression when;
-    std::string what, help, source;
-    std::string absent_code, gate_code;
+    // For what is said of it, which is seldom.
+    yaml::Node written;
+    yaml::Node codes;
   };
   struct Unknown {
     std::optional<std::int64_t> since, until;

@@ -1,6 +1,7 @@
 #include "document/match.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.hpp"
 
@@ -12,43 +13,38 @@ using yaml::Node;
 
 constexpr std::size_t kMostAlternatives = 100;
 
-bool same_but_for_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char one, char other) { return lower(one) == lower(other); });
-}
-
-// The value under a key; one in another case counts, as some readers take it. nullptr: none, or
-// null.
-const Node* below(const Node& node, std::string_view key) {
-  const Node* found = node.find(key);
-  if (found == nullptr) {
-    for (const yaml::Entry& entry : node.entries()) {
-      if (!same_but_for_case(entry.key.as_string(), key)) continue;
-      found = &entry.value;
-      break;
+// What stands under a key; one in another case counts, as some readers take it.
+const Node* below(const Node& node, std::string_view step) {
+  if (const Node* same = node.find(step)) return same;
+  for (const yaml::Entry& entry : node.entries()) {
+    const std::string_view key = entry.key.as_string();
+    if (key.size() == step.size() && base::to_lower(key) == base::to_lower(step)) {
+      return &entry.value;
     }
   }
-  return found == nullptr || found->is_null() ? nullptr : found;
+  return nullptr;
 }
 
 // Follows a path: dotted, or a list of keys where one of them has a dot.
 const Node* at(const Node& document, const Node& path) {
   const Node* node = &document;
+  const auto go = [&node](std::string_view step) {
+    node = below(*node, step);
+    if (node != nullptr && node->is_null()) node = nullptr;
+    return node != nullptr;
+  };
   if (path.is_list()) {
     for (const Node& step : path.items()) {
-      node = node == nullptr ? nullptr : below(*node, step.as_string());
+      if (!go(step.as_string())) return nullptr;
     }
     return node;
   }
   std::string_view rest = path.as_string();
-  while (node != nullptr) {
+  for (;;) {
     const std::size_t dot = rest.find('.');
-    node = below(*node, rest.substr(0, dot));
-    if (dot == std::string_view::npos) break;
+    if (!go(rest.substr(0, dot)) || dot == std::string_view::npos) return node;
     rest.remove_prefix(dot + 1);
   }
-  return node;
 }
 
 bool one_of(const Node& wanted, const Node& value) {
@@ -90,20 +86,26 @@ bool holds(const Node& above, const Node& keys) {
   });
 }
 
-bool fits(const Node& alternative, const Node& document) {
-  for (const yaml::Entry& entry : alternative.get("where").entries()) {
-    const Node* value = at(document, entry.key);
-    if (value == nullptr || !one_of(entry.value, *value)) return false;
-  }
-  for (const yaml::Entry& entry : alternative.get("holds").entries()) {
-    const Node* above = at(document, entry.key);
-    if (above == nullptr || !holds(*above, entry.value)) return false;
-  }
+// One condition of an alternative, by its name.
+bool fits(std::string_view condition, const Node& wanted, const Node& document) {
   const auto present = [&](const Node& path) { return at(document, path) != nullptr; };
-  const Node has = alternative.get("has");
-  const Node lacks = alternative.get("lacks");
-  return std::all_of(has.items().begin(), has.items().end(), present) &&
-         std::none_of(lacks.items().begin(), lacks.items().end(), present);
+  const std::span<const Node> paths = wanted.items();
+  if (condition == "has") return std::all_of(paths.begin(), paths.end(), present);
+  if (condition == "lacks") return std::none_of(paths.begin(), paths.end(), present);
+  const bool where = condition == "where";
+  if (!where && condition != "holds") return true;
+  const std::span<const yaml::Entry> entries = wanted.entries();
+  return std::all_of(entries.begin(), entries.end(), [&](const yaml::Entry& entry) {
+    const Node* found = at(document, entry.key);
+    return found != nullptr && (where ? one_of(entry.value, *found) : holds(*found, entry.value));
+  });
+}
+
+bool fits(const Node& alternative, const Node& document) {
+  const std::span<const yaml::Entry> conditions = alternative.entries();
+  return std::all_of(conditions.begin(), conditions.end(), [&](const yaml::Entry& condition) {
+    return fits(condition.key.as_string(), condition.value, document);
+  });
 }
 
 // 0 when nothing fits; the first alternative is the surest.

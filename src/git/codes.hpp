@@ -15,7 +15,7 @@ inline constexpr std::string_view kBranchMoved = "GPU0507";
 inline constexpr std::string_view kUnsafePath = "GPU0508";
 inline constexpr std::string_view kWorkTreeNotUpdated = "GPU0509";  // warning
 inline constexpr std::string_view kBadIdentity = "GPU0510";
-inline constexpr std::string_view kUnsignedCommit = "GPU0511";  // warning
+inline constexpr std::string_view kUnsignedCommit = "GPU0511";
 // Repositories elsewhere.
 inline constexpr std::string_view kBadAddress = "GPU0512";
 inline constexpr std::string_view kPasswordInAddress = "GPU0513";
@@ -41,5 +41,6 @@ inline constexpr std::string_view kCheckoutFailed = "GPU0530";
 inline constexpr std::string_view kCheckedOutElsewhere = "GPU0531";
 inline constexpr std::string_view kBranchInWork = "GPU0532";
 inline constexpr std::string_view kPartialClone = "GPU0533";
+inline constexpr std::string_view kNotCreated = "GPU0535";
 
 }  // namespace gpuctl::git

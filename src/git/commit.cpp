@@ -9,6 +9,7 @@
 #include "git/lock.hpp"
 #include "git/open.hpp"
 #include "git/repository.hpp"
+#include "git/signing.hpp"
 #include "git/state.hpp"
 #include "git/tree_writer.hpp"
 #include "git/work_tree.hpp"
@@ -94,21 +95,27 @@ CommitStatus swap_branch(git_repository* repository, const CommitRequest& reques
   }
 }
 
-std::optional<git_oid> write_commit(git_repository* repository, const CommitRequest& request,
+// As git tidies messages.
+std::string tidied(const std::string& message) {
+  git_buf buffer = GIT_BUF_INIT;
+  std::string out = message;
+  if (git_message_prettify(&buffer, message.c_str(), 0, 0) == 0) out = {buffer.ptr, buffer.size};
+  git_buf_dispose(&buffer);
+  return out;
+}
+
+std::optional<git_oid> write_commit(git_repository* repository, const std::string& message,
                                     const Identity& identity, const git_commit* parent,
                                     const git_oid& tree_id, diag::Sink& sink) {
   Owned<git_tree> tree;
   int code = git_tree_lookup(Receive(tree), repository, &tree_id);
-  git_buf message = GIT_BUF_INIT;
-  if (code == 0) code = git_message_prettify(&message, request.message.c_str(), 0, 0);
   git_oid id{};
   if (code == 0) {
     const git_commit* parents[] = {parent};  // NOLINT: the shape libgit2 wants
     code =
         git_commit_create(&id, repository, nullptr, identity.author.get(), identity.committer.get(),
-                          nullptr, message.ptr, tree.get(), parent == nullptr ? 0 : 1, parents);
+                          nullptr, message.c_str(), tree.get(), parent == nullptr ? 0 : 1, parents);
   }
-  git_buf_dispose(&message);
   if (code == 0) return id;
   report(code, kCannotWrite, "cannot write the commit", sink);
   return std::nullopt;
@@ -160,11 +167,18 @@ std::optional<NewCommit> write_objects(git_repository* repository, const CommitR
 
   const std::optional<Identity> identity = identity_of(repository, sink);
   if (!identity) return std::nullopt;
-  out.id = write_commit(store, request, *identity, parent.get(), written->id, sink);
-  if (!out.id) return std::nullopt;
-  if (bulk) {
+  const std::string message = tidied(request.message);
+  const bool is_signed = signing_is_wanted(repository);
+  if (!is_signed) {
+    out.id = write_commit(store, message, *identity, parent.get(), written->id, sink);
+    if (!out.id) return std::nullopt;
     written->objects.push_back(*out.id);
-    if (!bulk->save(repository, written->objects, sink)) return std::nullopt;
+  }
+  if (bulk && !bulk->save(repository, written->objects, sink)) return std::nullopt;
+  if (is_signed) {
+    const git_oid* parent_id = out.parent ? &*out.parent : nullptr;
+    out.id = write_signed_commit(repository, *identity, parent_id, written->id, message, sink);
+    if (!out.id) return std::nullopt;
   }
   // The reflog is written under this name.
   git_repository_set_ident(repository, identity->committer->name, identity->committer->email);
@@ -221,7 +235,6 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
       work_tree->update(updates_of(made->applied), sink) != WorkTree::Outcome::failed) {
     CheckoutRecord::remove(git_directory());
   }
-  warn_when_signing_is_wanted(repository, sink);
   return {CommitStatus::committed, hex(id), std::move(signals)};
 }
 

@@ -144,14 +144,4 @@ std::optional<Identity> identity_of(git_repository* repository, diag::Sink& sink
   return identity;
 }
 
-void warn_when_signing_is_wanted(git_repository* repository, diag::Sink& sink) {
-  const Owned<git_config> config = configuration(repository);
-  int wanted = 0;
-  if (config && git_config_get_bool(&wanted, config.get(), "commit.gpgsign") == 0 && wanted != 0) {
-    sink.warning(kUnsignedCommit, diag::kNoOrigin, "the commit is not signed")
-        .note("`commit.gpgsign` is set, and gpuctl does not sign commits")
-        .suggest("sign it afterwards with `git commit --amend --no-edit -S`");
-  }
-}
-
 }  // namespace gpuctl::git

@@ -18,7 +18,4 @@ struct Identity {
 /// `YYYY-MM-DDTHH:MM:SS` with a zone (`Z`, `+HHMM`, `+HH:MM`).
 std::optional<Identity> identity_of(git_repository* repository, diag::Sink& sink);
 
-/// Warns when the configuration asks for signed commits, which are not made.
-void warn_when_signing_is_wanted(git_repository* repository, diag::Sink& sink);
-
 }  // namespace gpuctl::git

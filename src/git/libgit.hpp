@@ -24,6 +24,7 @@ struct FreeHandle {
   void operator()(git_reference* handle) const { git_reference_free(handle); }
   void operator()(git_signature* handle) const { git_signature_free(handle); }
   void operator()(git_transaction* handle) const { git_transaction_free(handle); }
+  void operator()(git_patch* handle) const { git_patch_free(handle); }
   void operator()(git_packbuilder* handle) const { git_packbuilder_free(handle); }
 };
 template <typename T>

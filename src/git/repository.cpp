@@ -1,7 +1,10 @@
 #include "git/repository.hpp"
 
+#include <filesystem>
+
 #include "base/digest.hpp"
 #include "base/path_check.hpp"
+#include "diag/character.hpp"
 #include "git/checkouts.hpp"
 #include "git/codes.hpp"
 #include "git/open.hpp"
@@ -145,6 +148,39 @@ std::optional<Repository> Repository::open_or_create(const std::string& path,
 
 bool Repository::can_be_created(const std::string& path) {
   return is_absent_or_empty(path);
+}
+
+bool Repository::check_creation(const std::string& path, diag::Sink& sink) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return true;  // which opening it refuses
+  ensure_library();
+  std::error_code failed;
+  fs::path whole = fs::absolute(path, failed).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  const fs::path parent = whole.parent_path();
+  const std::string shown = diag::shown(path);
+  if (!fs::is_directory(parent, failed)) {
+    sink.error(kNotCreated, diag::kNoOrigin, "there is no directory `" + parent.string() + "`")
+        .note("`" + shown + "` would be a new repository in it")
+        .suggest("check the path; `--init` creates the repository and the directories above it");
+    return false;
+  }
+  git_buf found = GIT_BUF_INIT;
+  std::string outer;
+  if (git_repository_discover(&found, parent.c_str(), 0, nullptr) == 0) {
+    Owned<git_repository> repository;
+    const int code = git_repository_open(Receive(repository), found.ptr);
+    const char* work_tree = code == 0 ? git_repository_workdir(repository.get()) : nullptr;
+    if (work_tree != nullptr) outer = work_tree;
+  }
+  git_buf_dispose(&found);
+  if (outer.empty()) return true;
+  sink.error(kNotCreated, diag::kNoOrigin,
+             "`" + shown + "` would be a new repository in the work tree of another one")
+      .note("the other one is `" + outer + "`, whose commits would leave it out")
+      .suggest(
+          "give `--repo` the repository that is meant; `--init` creates one here all the same");
+  return false;
 }
 
 void Repository::take_back_creation() {

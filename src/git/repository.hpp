@@ -77,6 +77,9 @@ class Repository {
   static std::optional<Repository> open(const std::string& path, diag::Sink& sink);
   /// True when there is nothing at `path` but perhaps an empty directory.
   static bool can_be_created(const std::string& path);
+  /// False, with GPU0535, when a repository at `path` is probably not what is wanted: its directory
+  /// does not exist, or is in the work tree of another repository.
+  static bool check_creation(const std::string& path, diag::Sink& sink);
   /// Removes the repository, with the directories made for it, when open_or_create() has created it
   /// and it has no branch yet. The object is of no use afterwards, except to be destroyed.
   void take_back_creation();

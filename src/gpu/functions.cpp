@@ -38,13 +38,15 @@ class RowReader {
   }
 
   int integer(const Node& map, std::string_view key) {
-    return small(map.get(key), "`" + std::string(key) + "` is missing or not a small integer");
+    return small(map.get(key),
+                 [&] { return "`" + std::string(key) + "` is missing or not a small integer"; });
   }
 
-  int small(const Node& value, std::string fault) {
+  template <typename Fault>
+  int small(const Node& value, const Fault& fault) {
     const std::int64_t number = value.as_integer();
     if (value.is_integer() && number >= 0 && number <= kMostNumber) return static_cast<int>(number);
-    fail(std::move(fault));
+    fail(fault());
     return 0;
   }
 
@@ -58,7 +60,7 @@ class RowReader {
     std::map<std::string, int> engines;
     for (const yaml::Entry& entry : map.get("media").entries()) {
       engines[std::string(entry.key.as_string())] =
-          small(entry.value, "an engine of `media` is no small integer");
+          small(entry.value, [] { return "an engine of `media` is no small integer"; });
     }
     return engines;
   }
@@ -71,8 +73,8 @@ class RowReader {
     profile.most = integer(row, "most");
     profile.media = media(row);
     for (const Node& start : row.get("starts").items()) {
-      profile.starts.push_back(
-          small(start, "profile `" + profile.name + "`: a start is no small integer"));
+      profile.starts.push_back(small(
+          start, [&] { return "profile `" + profile.name + "`: a start is no small integer"; }));
     }
     return profile;
   }

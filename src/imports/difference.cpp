@@ -1,7 +1,7 @@
 #include "imports/difference.hpp"
 
+#include "yaml/held.hpp"
 #include "yaml/path.hpp"
-#include "yaml/read.hpp"
 
 namespace gpuctl::imports {
 
@@ -12,8 +12,8 @@ using yaml::Node;
 bool same_text(const Node& a, const Node& b) {
   if (a.as_string() == b.as_string()) return true;
   yaml::Arena arena;
-  const std::optional<Node> left = held_tree(a, arena);
-  const std::optional<Node> right = left ? held_tree(b, arena) : std::nullopt;
+  const std::optional<Node> left = yaml::held_tree(a, arena);
+  const std::optional<Node> right = left ? yaml::held_tree(b, arena) : std::nullopt;
   return right && yaml::equal(*left, *right);
 }
 
@@ -83,17 +83,6 @@ std::optional<Node> patch_at(const Node& wanted, const Node& made, const std::st
 }
 
 }  // namespace
-
-std::optional<Node> held_tree(const Node& text, yaml::Arena& arena) {
-  if (text.as_string().find('\n') == std::string_view::npos) return std::nullopt;
-  diag::Sources sources;
-  diag::Sink none;
-  const diag::FileId file = sources.add_file("text", std::string(text.as_string()));
-  yaml::Arena own;
-  const std::optional<Node> tree = yaml::read(file, sources, own, none, yaml::kubectl_limits());
-  if (!tree || (!tree->is_map() && !tree->is_list())) return std::nullopt;
-  return yaml::without_origins(*tree, arena);
-}
 
 std::string step_below(const std::string& path, std::string_view key) {
   std::string next = yaml::key_step(key);

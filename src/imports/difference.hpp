@@ -1,7 +1,6 @@
 // What makes one document differ from another.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +23,6 @@ std::string step_below(const std::string& path, std::string_view key);
 /// that hold YAML, as in ConfigMaps, are compared as what they hold. Annotations that only `made`
 /// has are none: tools add their own.
 std::vector<Difference> differences(const yaml::Node& wanted, const yaml::Node& made);
-
-/// The map or list that a text of several lines of YAML holds; nothing when it is no such text. Its
-/// nodes have no places.
-std::optional<yaml::Node> held_tree(const yaml::Node& text, yaml::Arena& arena);
 
 /// Number of scalars, empty lists and empty maps in a tree.
 std::size_t leaves(const yaml::Node& tree);

@@ -6,6 +6,7 @@
 #include "document/match.hpp"
 #include "imports/difference.hpp"
 #include "secrets/urls.hpp"
+#include "yaml/held.hpp"
 
 namespace gpuctl::imports {
 
@@ -59,7 +60,7 @@ Node with_held_trees(const Node& document, yaml::Arena& arena) {
   if (document.get("kind").as_string() != "ConfigMap" || !data.is_map()) return document;
   yaml::MapBuilder texts;
   for (const yaml::Entry& entry : data.entries()) {
-    const std::optional<Node> tree = held_tree(entry.value, arena);
+    const std::optional<Node> tree = yaml::held_tree(entry.value, arena);
     texts.set(entry.key, tree ? *tree : entry.value);
   }
   yaml::MapBuilder out(document);

@@ -36,9 +36,10 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, co
   compiled.templates = render::compile(*compiled.platform, environment, library, thorough, sink);
   compiled.documents =
       document::Kinds::compile(compiled.platform, stores.of_kind, thorough, sources, sink);
+  compiled.effects = effects::Rows::compile(*compiled.platform, library, scope, thorough, sink);
   const bool imports_fault =
       thorough && imports::Mapping::compile(*compiled.platform, library, true, sink) == nullptr;
-  if (compiled.derivation == nullptr || compiled.rules == nullptr ||
+  if (compiled.effects == nullptr || compiled.derivation == nullptr || compiled.rules == nullptr ||
       compiled.documents == nullptr || compiled.derivation->chooser == nullptr || imports_fault) {
     return {};
   }

@@ -6,6 +6,7 @@
 
 #include "derive/derive.hpp"
 #include "document/document.hpp"
+#include "effects/rows.hpp"
 #include "plan/plan.hpp"
 #include "render/template.hpp"
 #include "rule/rule.hpp"
@@ -18,6 +19,7 @@ struct Compiled {
   std::shared_ptr<const rule::Rules> rules;
   std::shared_ptr<const render::Templates> templates;
   std::shared_ptr<const document::Kinds> documents;
+  std::shared_ptr<const effects::Rows> effects;
   explicit operator bool() const { return templates != nullptr; }
 };
 

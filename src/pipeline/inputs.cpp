@@ -93,7 +93,6 @@ std::optional<diag::FileId> InputFiles::read_beside(const yaml::Node& path, std:
   }
   std::string bytes = std::move(std::get<std::string>(found));
   extra_bytes_ += std::min(bytes.size(), left);
-  text += bytes;
   inputs.extra.emplace_back(relative, base::sha256_hex(bytes));
   return add(name, std::move(bytes));
 }

@@ -61,8 +61,7 @@ class InputFiles {
   /// True once read_beside() met the limit of all files together, which it says once.
   bool exhausted() const { return extra_bytes_ == kMostExtraBytes; }
 
-  /// What was read so far, for the digest in the lock.
-  std::string text;
+  /// What was read so far.
   Inputs inputs;
 
  private:

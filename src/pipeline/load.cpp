@@ -93,7 +93,6 @@ class Loading {
     out_.facts = context_.arena.map(std::span<const yaml::Entry>());
     const bool good = request_.facts_file.empty() ? found_facts() : given_facts();
     // By content, so that it does not matter where the facts were found.
-    if (good) files_.text += yaml::emit_json(out_.facts);
     return good;
   }
 
@@ -207,8 +206,6 @@ class Loading {
 std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowledge,
                            yaml::Context context) {
   const base::StageScope opening(base::Stage::blueprint);
-  files.text += text;
-  files.text += '\0';
   files.inputs.blueprint = base::sha256_hex(text);
   const diag::FileId file = files.add(files.inputs.blueprint_file, std::move(text));
   const Compiled* compiled = nullptr;
@@ -236,9 +233,14 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
              .guard = secrets::Guard(knowledge.secret_rules(), request.clean),
              .betrayed = {}};
   out.earlier.again = request.choose_again;
+  out.earlier.retired = request.retired;
   const base::StageScope reading(base::Stage::blueprint);
   Loading loading(opened, request, files, context, out);
   if (!loading.lock() || !loading.facts()) return std::nullopt;
+  if (out.old_lock) {
+    out.earlier.names = out.old_lock->names;
+    plan::leave_out_names(out.earlier.names, out.facts.get("usedNames"));
+  }
   const blueprint::Blueprint& blueprint = opened.blueprint;
   out.guard.allow(blueprint.spec.get({"secretScan", "allow"}));
   {

@@ -102,8 +102,8 @@ void search(const Manifests& manifests, const std::vector<derive::Choice>& choic
 
 std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const derive::Derived& derived,
                                const Manifests& manifests, const std::string& blueprint_file,
-                               const std::string& input, const Request& request,
-                               const std::string& knowledge_digest, yaml::Context context) {
+                               const Request& request, const std::string& knowledge_digest,
+                               yaml::Context context) {
   const base::StageScope assembling(base::Stage::assemble);
   const blueprint::Blueprint& blueprint = opened.blueprint;
   report_left_out(manifests.rendered, request, context.sink);
@@ -115,8 +115,8 @@ std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const deriv
   plan::Lock lock;
   lock.tool = kVersion;
   lock.catalog = knowledge_digest;
-  lock.input = input;
   lock.choices = derived.choices;
+  lock.names = derived.names;
   out.files = plan::assemble(manifests.rendered, blueprint.stage, blueprint.name, std::move(lock));
   search(manifests, derived.choices, out.files, loaded.guard, context);
   if (context.sink.has_errors()) return std::nullopt;

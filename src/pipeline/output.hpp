@@ -21,12 +21,11 @@ struct Output {
   std::vector<SecretFile> secret_files;  // empty unless the request has an `install_dir`
 };
 
-/// Puts documents and lock together. `input` is the digest of what went into the run. Nothing after
-/// an error: a document that only --install-dir may write (GPU0641), a secret in what would be
-/// committed (GPU065x), a secret that cannot be read.
+/// Puts documents and lock together. Nothing after an error: a document that only --install-dir may
+/// write (GPU0641), a secret in what would be committed (GPU065x), a secret that cannot be read.
 std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const derive::Derived& derived,
                                const Manifests& manifests, const std::string& blueprint_file,
-                               const std::string& input, const Request& request,
-                               const std::string& knowledge_digest, yaml::Context context);
+                               const Request& request, const std::string& knowledge_digest,
+                               yaml::Context context);
 
 }  // namespace gpuctl::pipeline

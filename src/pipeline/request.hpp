@@ -37,6 +37,8 @@ struct Request {
   std::vector<std::string> choose_again = {};
   /// What the run has found clean, for all of its blueprints; nullptr when there is only one.
   std::shared_ptr<base::CleanRecord> clean = {};
+  /// Names that no node goes by any more, as derive::Earlier has them.
+  std::vector<std::string> retired = {};
   bool despite_rules = false;  // render although rules on blueprints object
   bool provenance = false;     // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when

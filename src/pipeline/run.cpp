@@ -19,8 +19,8 @@ std::size_t rule_count(const catalog::Platform& platform) {
   return count;
 }
 
-// Rules, then documents and files. `input` is what went into the run.
-void develop(Result& out, const std::string& input, const Request& request, Knowledge& knowledge) {
+// Rules, then documents and files.
+void develop(Result& out, const Request& request, Knowledge& knowledge) {
   const Opened& opened = *out.opened;
   const Compiled& compiled = *opened.compiled;
   const yaml::Context context = out.context();
@@ -48,7 +48,7 @@ void develop(Result& out, const std::string& input, const Request& request, Know
   out.manifests = write(opened, *out.loaded, *out.derived, request, context);
   if (!out.sink.has_errors() && !request.provenance) {
     out.output = assemble(opened, *out.loaded, *out.derived, *out.manifests, out.blueprint_file,
-                          base::sha256_hex(input), request, knowledge.library().digest(), context);
+                          request, knowledge.library().digest(), context);
   }
   out.sink.take(std::move(later));
 }
@@ -81,7 +81,7 @@ void stages(Result& out, const Request& request, Knowledge& knowledge) {
   }
   out.inputs = std::move(files.inputs);
   if (!out.loaded) return;
-  develop(out, files.text, request, knowledge);
+  develop(out, request, knowledge);
   report_betrayed(out.loaded->betrayed, out.sink);
 }
 

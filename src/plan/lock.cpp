@@ -1,5 +1,6 @@
 #include "plan/lock.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "base/path_check.hpp"
@@ -82,6 +83,37 @@ bool check_owner(const yaml::Node& document, const std::string& cluster, std::st
   return false;
 }
 
+yaml::Node names_node(const derive::Names& names, yaml::Arena& arena) {
+  std::vector<yaml::Entry> rows;
+  for (const auto& [path, used] : names) {
+    std::vector<yaml::Entry> entries;
+    for (const auto& [name, what] : used) {
+      std::vector<yaml::Node> pools;
+      for (const std::string& pool : what.pools) pools.push_back(arena.string(pool));
+      const std::vector<yaml::Entry> parts = {arena.entry("pools", arena.list(pools)),
+                                              arena.entry("value", what.value)};
+      entries.push_back(arena.entry(name, arena.map(parts)));
+    }
+    if (!entries.empty()) rows.push_back(arena.entry(path, arena.map(entries)));
+  }
+  return arena.map(rows);
+}
+
+derive::Names read_names(const yaml::Node& written) {
+  derive::Names out;
+  for (const yaml::Entry& row : written.entries()) {
+    auto& used = out[std::string(row.key.as_string())];
+    for (const yaml::Entry& entry : row.value.entries()) {
+      derive::Used what{entry.value.get("value"), {}};
+      for (const yaml::Node& pool : entry.value.get("pools").items()) {
+        what.pools.emplace_back(pool.as_string());
+      }
+      used.emplace(std::string(entry.key.as_string()), std::move(what));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string write_lock(const Lock& lock, const std::string& cluster) {
@@ -95,7 +127,6 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
   out.set(arena, "metadata", metadata.build(arena));
   out.set(arena, "tool", string(lock.tool));
   out.set(arena, "catalog", string(lock.catalog));
-  out.set(arena, "input", string(lock.input));
   std::vector<yaml::Entry> choices;
   for (const derive::Choice& choice : lock.choices) {
     yaml::MapBuilder row;
@@ -104,11 +135,15 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
     choices.push_back(arena.entry(choice.path, row.build(arena)));
   }
   out.set(arena, "choices", arena.map(choices));
+  if (const yaml::Node names = names_node(lock.names, arena); names.size() != 0) {
+    out.set(arena, "names", names);
+  }
   std::vector<yaml::Entry> files;
   for (const auto& [path, file] : lock.files) {
     yaml::MapBuilder row;
     row.set(arena, "sha256", string(file.sha256));
     if (!file.made_by.empty()) row.set(arena, "template", string(file.made_by));
+    if (!file.pool.empty()) row.set(arena, "pool", string(file.pool));
     files.push_back(arena.entry(path, row.build(arena)));
   }
   out.set(arena, "files", arena.map(files));
@@ -133,17 +168,18 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
   Lock lock;
   lock.tool = document->get("tool").as_string();
   lock.catalog = document->get("catalog").as_string();
-  lock.input = document->get("input").as_string();
   for (const yaml::Entry& choice : document->get("choices").entries()) {
     lock.choices.push_back({std::string(choice.key.as_string()), choice.value.get("value"),
                             std::string(choice.value.get("because").as_string()), true});
   }
+  lock.names = read_names(document->get("names"));
   bool sound = check_owner(*document, cluster, version, context.sink);
   for (const yaml::Entry& row : document->get("files").entries()) {
     sound = check_row(row, context.sink) && sound;
     lock.files[std::string(row.key.as_string())] = {
         std::string(row.value.get("sha256").as_string()),
-        std::string(row.value.get("template").as_string())};
+        std::string(row.value.get("template").as_string()),
+        std::string(row.value.get("pool").as_string())};
   }
   if (!sound) return std::nullopt;
   return lock;
@@ -155,6 +191,23 @@ yaml::Node kept_choices(const Lock& lock, yaml::Arena& arena) {
     entries.push_back(arena.entry(choice.path, choice.value));
   }
   return arena.map(entries);
+}
+
+void leave_out_names(derive::Names& names, const yaml::Node& carried) {
+  const auto carries = [&](const std::string& pool, const std::string& name) {
+    const yaml::Node* known = carried.find(pool);
+    if (known == nullptr) return true;
+    const auto items = known->items();
+    return std::any_of(items.begin(), items.end(),
+                       [&](const yaml::Node& item) { return item.as_string() == name; });
+  };
+  for (auto& [path, used] : names) {
+    for (auto entry = used.begin(); entry != used.end();) {
+      std::erase_if(entry->second.pools,
+                    [&](const std::string& pool) { return !carries(pool, entry->first); });
+      entry = entry->second.pools.empty() ? used.erase(entry) : std::next(entry);
+    }
+  }
 }
 
 }  // namespace gpuctl::plan

@@ -1,5 +1,6 @@
-// The lock of a cluster: which tool and knowledge made the files, from which input, with which
-// choices, and the digest of every managed file.
+// The lock of a cluster: which tool and knowledge made the files, with which choices, and the
+// digest of every managed file. Nothing in it is about all files or the whole input: two changes
+// would meet there.
 #pragma once
 
 #include <map>
@@ -16,14 +17,15 @@ inline constexpr std::string_view kLockFile = "gpuctl.lock";
 
 struct LockedFile {
   std::string sha256;
-  std::string made_by;  // path of the template; empty for extra manifests
+  std::string made_by;    // path of the template; empty for extra manifests
+  std::string pool = {};  // that it is for; empty: for none
 };
 
 struct Lock {
   std::string tool;     // version of gpuctl
   std::string catalog;  // digest of the knowledge
-  std::string input;    // digest of blueprint, facts and extra manifests
   std::vector<derive::Choice> choices;
+  derive::Names names;
   std::map<std::string, LockedFile> files;  // by path below the cluster's directory
 };
 
@@ -37,5 +39,9 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
 
 /// The choices as derive::derive() takes them: a map from path to value.
 yaml::Node kept_choices(const Lock& lock, yaml::Arena& arena);
+
+/// Takes names out that no node of their pools carries any more. `carried` is a map of pools to
+/// lists of the names that their machines carry; a pool that it does not have is left alone.
+void leave_out_names(derive::Names& names, const yaml::Node& carried);
 
 }  // namespace gpuctl::plan

@@ -14,7 +14,8 @@ ClusterFiles assemble(const render::Rendered& rendered, const std::string& stage
   for (const render::Document& document : rendered.documents) {
     std::string content = render::bytes(document);
     lock.files[document.path] = {base::sha256_hex(content),
-                                 document.made_by == nullptr ? "" : document.made_by->path};
+                                 document.made_by == nullptr ? "" : document.made_by->path,
+                                 document.pool};
     out.files[document.path] = std::move(content);
   }
   out.files[std::string(kLockFile)] = write_lock(lock, name);

@@ -174,7 +174,8 @@ class RuleChecker {
     if (std::string help = text("help", rule).value_or(""); !help.empty()) {
       broken.suggest(std::move(help));
     }
-    if (!rule.source.empty()) broken.note("source: " + rule.source);
+    const std::string source(rule.written.get("source").as_string());
+    if (!source.empty()) broken.note("source: " + source);
     if (!rule.between.empty()) explain_conflict(rule, broken);
     context_.sink.add(std::move(broken));
   }

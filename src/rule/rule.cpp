@@ -46,8 +46,6 @@ class RuleCompiler {
         rule.code = value.as_string();
       } else if (name == "severity") {
         rule.severity = parse_severity(value.as_string());
-      } else if (name == "source") {
-        rule.source = value.as_string();
       } else if (name == "forEach") {
         for_each = value;
       } else if (name == "variables") {

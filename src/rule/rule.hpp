@@ -30,7 +30,6 @@ struct Rule {
   cel::LazyExpression check;
   // What a broken rule says is compiled only then: most rules are kept most of the time.
   std::shared_ptr<const cel::Environment> environment;
-  std::string source;
   std::vector<std::string> between;  // versions that it constrains
   yaml::Node written;
 };

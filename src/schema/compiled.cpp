@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cel/pattern.hpp"
 #include "schema/keywords.hpp"
 #include "schema/structural.hpp"
 
@@ -40,9 +41,7 @@ const Schema& Slot::get() const {
 
 const re2::RE2* Pattern::regex() const {
   once_.call([this] {
-    re2::RE2::Options options;
-    options.set_log_errors(false);
-    auto compiled = std::make_unique<re2::RE2>(text_, options);
+    auto compiled = cel::compiled_regex(text_);
     if (compiled->ok()) {
       regex_ = std::move(compiled);
     } else {

@@ -114,7 +114,7 @@ class Pattern {
  private:
   std::string_view text_;
   mutable base::Once once_;
-  mutable std::unique_ptr<const re2::RE2> regex_;
+  mutable std::shared_ptr<const re2::RE2> regex_;
   mutable std::string error_;
 };
 

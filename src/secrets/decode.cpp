@@ -39,10 +39,6 @@ void append_unit(std::string& out, int unit) {
   out.push_back(unit < 0x80 ? static_cast<char>(unit) : '?');
 }
 
-}  // namespace
-
-namespace {
-
 // Calls `take(byte)` for each byte that `text` holds, until it says false. False for no base64.
 template <typename Take>
 bool decode_base64(std::string_view text, const Take& take) {
@@ -77,13 +73,15 @@ bool is_control(char c) {
 }  // namespace
 
 std::optional<std::string> from_base64(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
+  std::string out(text.size() / 4 * 3 + 3, '\0');
+  std::size_t size = 0;
   const bool good = decode_base64(text, [&](char c) {
-    out.push_back(c);
+    out[size++] = c;
     return true;
   });
-  return good ? std::optional(std::move(out)) : std::nullopt;
+  if (!good) return std::nullopt;
+  out.resize(size);
+  return out;
 }
 
 bool may_wrap(std::string_view base64) {

@@ -113,6 +113,16 @@ std::string_view only_spelling(std::string_view keyword, std::string_view expres
   }
 }
 
+// Only names that end in the same letter can be the end of one.
+struct ByLastLetter {
+  static char last(std::string_view text) { return text.empty() ? '\0' : text.back(); }
+  static char last(const NamedSecret& named) { return last(named.ending); }
+  template <typename A, typename B>
+  bool operator()(const A& a, const B& b) const {
+    return last(a) < last(b);
+  }
+};
+
 // The fields of a pattern, read in one pass.
 struct Fields {
   yaml::Node name, pattern, keywords, entropy, decodes, words, only, beside, random, severity;
@@ -171,6 +181,7 @@ Rules::Rules(std::span<const yaml::Node> specs, bool thorough, diag::Sink& sink)
   }
   std::stable_sort(slots_.begin(), slots_.end(),
                    [](const Slot& a, const Slot& b) { return a.window < b.window; });
+  std::stable_sort(names_.begin(), names_.end(), ByLastLetter());
 }
 
 bool Rules::compiles(const yaml::Node& expression, bool thorough, diag::Sink& sink) const {
@@ -261,10 +272,12 @@ const NamedSecret* Rules::named(std::string_view identifier) const {
   }
   if (words.count() == 0) return nullptr;
   const auto find = [&](std::string_view last, std::string_view whole) -> const NamedSecret* {
-    for (const NamedSecret& named : names_) {
-      if (named.whole ? last == named.ending : whole.ends_with(named.ending)) return &named;
-    }
-    return nullptr;
+    const auto [first, behind] =
+        std::equal_range(names_.begin(), names_.end(), whole, ByLastLetter());
+    const auto found = std::find_if(first, behind, [&](const NamedSecret& named) {
+      return named.whole ? last == named.ending : whole.ends_with(named.ending);
+    });
+    return found == behind ? nullptr : &*found;
   };
   if (const NamedSecret* found = find(words.last(), words.all())) return found;
   if (!words.all().ends_with('s')) return nullptr;

@@ -132,7 +132,7 @@ class Rules {
 
   std::vector<std::unique_ptr<Pattern>> patterns_;
   std::vector<const Pattern*> patterns_of_words_;
-  std::vector<NamedSecret> names_;
+  std::vector<NamedSecret> names_;         // by the last letter
   std::vector<std::string_view> neutral_;  // words behind a name that change nothing
   std::vector<std::unique_ptr<LazyExpression>> placeholders_;
   std::vector<std::unique_ptr<LazyExpression>> harmless_;

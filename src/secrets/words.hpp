@@ -1,14 +1,23 @@
 // What random text looks like, and what names look like.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace gpuctl::secrets {
 
-/// Letters, digits and `+/=_-`: what base64, base64url and hexadecimal are made of.
+/// Letters, digits and `+/=_-`: what base64, base64url and hexadecimal are made of. Asked of every
+/// character that is searched.
 inline bool in_token(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '/' && c <= '9') || c == '+' ||
-         c == '=' || c == '_' || c == '-';
+  static constexpr auto kInToken = [] {
+    std::array<bool, 256> out{};
+    for (const char one : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                           "0123456789+/=_-")) {
+      out[static_cast<unsigned char>(one)] = true;
+    }
+    return out;
+  }();
+  return kInToken[static_cast<unsigned char>(c)];
 }
 
 /// Letters, digits and underscores.

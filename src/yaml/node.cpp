@@ -9,8 +9,9 @@
 namespace gpuctl::yaml {
 
 namespace {
-// Below this size a scan is faster than a hash.
-constexpr std::size_t kIndexedSize = 12;
+// Up to this size a scan costs no more than a hash, and an index more than it brings: most maps of
+// that size are read a few times.
+constexpr std::size_t kIndexedSize = 24;
 constexpr std::uint32_t kFree = ~std::uint32_t{0};
 
 std::size_t hash_key(const Node& key) {
@@ -28,12 +29,6 @@ std::size_t hash_key(const Node& key) {
   }
 }
 
-// Keys of one length are many: most differ in the first byte, which spares a call.
-bool is_key(const Node& key, std::string_view text) {
-  const std::string_view written = key.as_string();
-  return written.size() == text.size() && key.is_string() &&
-         (text.empty() || (written.front() == text.front() && written == text));
-}
 }  // namespace
 
 struct MapIndex {
@@ -124,9 +119,15 @@ const Node* Node::find(const Node& key) const {
 const Entry* Node::find_entry(std::string_view key) const {
   if (!is_map()) return nullptr;
   if (deferred_) return content().find_entry(key);
+  // Keys of one length are many: most differ in the first byte, which spares a call.
+  const auto is_key = [key](const Node& written) {
+    return written.size_ == key.size() && written.is_string() &&
+           (key.empty() || (*written.payload_.text == key.front() && written.as_string() == key));
+  };
   if (index_ == nullptr) {
-    for (const Entry& entry : entries()) {
-      if (is_key(entry.key, key)) return &entry;
+    const Entry* const end = payload_.entries + size_;
+    for (const Entry* entry = payload_.entries; entry != end; ++entry) {
+      if (is_key(entry->key)) return entry;
     }
     return nullptr;
   }
@@ -135,7 +136,7 @@ const Entry* Node::find_entry(std::string_view key) const {
     const std::uint32_t at = index_->slots[slot];
     if (at == kFree) return nullptr;
     const Entry& entry = payload_.entries[at];
-    if (is_key(entry.key, key)) return &entry;
+    if (is_key(entry.key)) return &entry;
   }
 }
 

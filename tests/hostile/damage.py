@@ -184,19 +184,20 @@ def check_created_only_when_good(scene):
     """No repository, and no folder for it, comes of a run that fails."""
     scene.write("lab.yaml", blueprint(frob=1))
     for repo in ("new/deep/repo", "new/bare.git"):
-        declines(scene, "blueprint", repo=repo, codes=["GPU0201"])
+        declines(scene, "not meant", repo=repo, codes=["GPU0535"])
+        declines(scene, "blueprint", "--init", repo=repo, codes=["GPU0201"])
     scene.good()
     for repo in ("new/deep/repo", "new/bare.git"):
-        done = scene.refused("date", "apply", "lab.yaml", "--repo", repo, codes=["GPU0510"],
+        done = scene.refused("date", "apply", "lab.yaml", "--init", "--repo", repo, codes=["GPU0510"],
                              env={"GIT_AUTHOR_DATE": "yesterday"}, times=False)
         scene.check("nothing was committed" in done.text, done.text)
-        scene.refused("branch", "apply", "lab.yaml", "--repo", repo, "--branch", "a..b",
+        scene.refused("branch", "apply", "lab.yaml", "--init", "--repo", repo, "--branch", "a..b",
                       codes=["GPU0508"])
     (scene.work / "here").mkdir()
     scene.refused("date", "apply", "lab.yaml", "--repo", "here", codes=["GPU0510"],
                   env={"GIT_COMMITTER_DATE": "x"}, times=False)
     for repo in ("new/deep/repo", "new/bare.git", "here"):
-        scene.accepted("good", "apply", "lab.yaml", "--repo", repo)
+        scene.accepted("good", "apply", "lab.yaml", "--init", "--repo", repo)
         scene.nothing_temporary(scene.work / repo, repo)
         sound(scene, repo, scene.work / repo)
 

@@ -28,6 +28,7 @@ metadata: {{name: {name}}}
 spec:
   platform: aws
   baseDomain: example.com
+  gitops: {{maxEffect: machines-deleted}}  # fewer machines as well as more
   openshift: {{version: "4.20"}}
   aws: {{region: eu-central-1, zones: [eu-central-1a]}}
   access: {{pullSecret: {{env: PULL_SECRET}}}}

@@ -87,15 +87,5 @@ TEST_F(IdentityTest, RefusesWhatIsUnusable) {
   EXPECT_TRUE(has(sink, kBadIdentity)) << codes(sink);
 }
 
-TEST_F(IdentityTest, SaysThatCommitsAreNotSigned) {
-  configure("commit.gpgsign", "true");
-  Repository repository = open();
-  diag::Sink sink;
-  EXPECT_EQ(repository.commit({"main", "", "X", {{"f", "1"}}}, sink).status,
-            CommitStatus::committed);
-  EXPECT_FALSE(sink.has_errors());
-  EXPECT_TRUE(has(sink, kUnsignedCommit)) << codes(sink);
-}
-
 }  // namespace
 }  // namespace gpuctl::git

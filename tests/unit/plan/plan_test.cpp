@@ -92,7 +92,6 @@ TEST(LockFile, ReadsBackWhatItWrites) {
   Lock lock;
   lock.tool = "0.1.0";
   lock.catalog = "c";
-  lock.input = "i";
   lock.choices.push_back({"pools[a].zones", yaml::Node::integer(3), "because: yes", false});
   lock.files["layers/x.yaml"] = {std::string(64, 'a'), "templates/x.yaml"};
   const std::string text = write_lock(lock, "one");

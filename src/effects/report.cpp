@@ -1,0 +1,65 @@
+#include "effects/report.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace gpuctl::effects {
+
+namespace {
+
+// The worst of what happens only when somebody approves.
+Effect worst_held(const Assessment& assessment) {
+  Effect out = Effect::none;
+  for (const ObjectChange& object : assessment.objects) {
+    for (const Finding& finding : object.findings) {
+      if (finding.held) out = std::max(out, finding.effect);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string written(const Count& count) {
+  const std::string least = std::to_string(count.least);
+  return count.least == count.most ? least : least + " to " + std::to_string(count.most);
+}
+
+std::string class_of(const Finding& finding) {
+  std::string out(name_of(finding.effect));
+  if (finding.latent) out += ", latent";
+  if (finding.held) out += ", held";
+  if (finding.data_loss) out += ", local data lost";
+  return out;
+}
+
+std::string extent_of(const Finding& finding) {
+  std::string out;
+  if (finding.nodes) {
+    const bool one = finding.nodes->most == 1;
+    out = written(*finding.nodes) + (one ? " node" : " nodes");
+    if (finding.gpus && finding.gpus->most > 0) {
+      out += " with " + written(*finding.gpus) + (finding.gpus->most == 1 ? " GPU" : " GPUs");
+    }
+  } else if (finding.effect >= Effect::gpu_pods && finding.effect <= Effect::upgrade) {
+    out = "number of nodes not known";
+  }
+  if (!out.empty() && !finding.pools.empty()) {
+    out += finding.pools.size() == 1 ? " of pool " : " of pools ";
+    out += base::join(finding.pools, ", ");
+  }
+  return out;
+}
+
+std::string headline(const ClusterChange& change) {
+  if (!change.changed) return "no change";
+  if (change.first) return "first commit: nothing runs yet";
+  const Effect worst = change.assessment.worst();
+  const Effect held = worst_held(change.assessment);
+  std::string out = "worst effect: " + std::string(name_of(worst));
+  if (held > worst) out += "; when somebody approves: " + std::string(name_of(held));
+  return out;
+}
+
+}  // namespace gpuctl::effects

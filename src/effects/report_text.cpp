@@ -1,0 +1,102 @@
+#include <string_view>
+
+#include "base/text.hpp"
+#include "effects/report.hpp"
+
+namespace gpuctl::effects {
+
+namespace {
+
+constexpr std::size_t kColumns = 80;
+
+// Words of `text` in lines below each other; a word that is too long has a line of its own.
+void wrap(std::string_view text, const std::string& indent, std::string& out) {
+  std::size_t column = 0;
+  for (const std::string_view word : base::split(text, ' ')) {
+    if (word.empty()) continue;
+    const std::size_t width = base::code_points(word);
+    if (column != 0 && column + 1 + width > kColumns) {
+      out += '\n';
+      column = 0;
+    }
+    if (column == 0) {
+      out += indent;
+      column = indent.size();
+    } else {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += width;
+  }
+  if (column != 0) out += '\n';
+}
+
+std::string verb(Operation operation) {
+  switch (operation) {
+    case Operation::created:
+      return " is created";
+    case Operation::removed:
+      return " is removed";
+    case Operation::moved:
+      return " moves to layer ";
+    default:
+      return "";
+  }
+}
+
+std::string value(const std::string& text) {
+  return text.empty() ? "(absent)" : text;
+}
+
+void add_finding(const Finding& finding, std::string& out) {
+  const std::string indent(6, ' ');
+  for (const FieldChange& field : finding.fields) {
+    wrap(field.path + ": " + value(field.from) + " -> " + value(field.to), indent, out);
+  }
+  std::string sentence = extent_of(finding);
+  if (!finding.parallel.empty()) sentence += (sentence.empty() ? "" : ", ") + finding.parallel;
+  if (!finding.takes.empty()) sentence += (sentence.empty() ? "" : ", ") + finding.takes;
+  if (!sentence.empty()) sentence += ": ";
+  sentence += finding.reason;
+  if (!finding.actor.empty()) sentence += " (" + finding.actor + ")";
+  wrap(sentence, indent, out);
+}
+
+void add_object(const ObjectChange& object, std::string& out) {
+  const std::string title = object.kind + " " + object.name + verb(object.operation) +
+                            (object.operation == Operation::moved ? object.layer : "");
+  for (const Finding& finding : object.findings) {
+    wrap(class_of(finding) + ": " + title, "  ", out);
+    add_finding(finding, out);
+  }
+  if (object.findings.empty()) wrap("none: " + title + ", which is written otherwise", "  ", out);
+  if (!object.blocked_by.empty()) {
+    wrap("blocked by " + object.blocked_by + ", which is refused: nothing of layer " +
+             object.layer + " is applied",
+         "      ", out);
+  }
+}
+
+}  // namespace
+
+std::string text(const ClusterChange& change) {
+  std::string out;
+  wrap(change.cluster + ": " + change.files +
+           (change.changed ? "; " + headline(change) : std::string()),
+       "", out);
+  if (change.first) return out;
+  for (const ObjectChange& object : change.assessment.objects) add_object(object, out);
+  for (const FileChange& file : change.assessment.files) {
+    wrap(std::string(name_of(file.effect)) + ": " + file.path + ": " + file.reason, "  ", out);
+  }
+  for (const Sequence* sequence : change.assessment.sequences) {
+    wrap("Safe way: " + sequence->title, "  ", out);
+    for (std::size_t i = 0; i < sequence->steps.size(); ++i) {
+      wrap(std::to_string(i + 1) + ". " + sequence->steps[i], "      ", out);
+    }
+  }
+  return out;
+}
+
+}  // namespace gpuctl::effects

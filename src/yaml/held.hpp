@@ -1,0 +1,14 @@
+// Trees that texts hold, as in the values of ConfigMaps.
+#pragma once
+
+#include <optional>
+
+#include "yaml/node.hpp"
+
+namespace gpuctl::yaml {
+
+/// The map or list that a text of several lines of YAML holds; nothing when it is no such text. Its
+/// nodes have no places.
+std::optional<Node> held_tree(const Node& text, Arena& arena);
+
+}  // namespace gpuctl::yaml
