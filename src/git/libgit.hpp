@@ -21,6 +21,7 @@ struct FreeHandle {
   void operator()(git_odb* handle) const { git_odb_free(handle); }
   void operator()(git_index* handle) const { git_index_free(handle); }
   void operator()(git_config* handle) const { git_config_free(handle); }
+  void operator()(git_config_entry* handle) const { git_config_entry_free(handle); }
   void operator()(git_reference* handle) const { git_reference_free(handle); }
   void operator()(git_signature* handle) const { git_signature_free(handle); }
   void operator()(git_transaction* handle) const { git_transaction_free(handle); }

@@ -14,9 +14,12 @@ std::string patch(const std::string& path, const std::optional<std::string>& bef
     return side ? side->data() : nullptr;
   };
   const auto size = [](const std::optional<std::string>& side) { return side ? side->size() : 0; };
+  git_diff_options options;
+  git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
+  options.flags |= GIT_DIFF_INDENT_HEURISTIC;  // as git does it: hunks begin where blocks do
   Owned<git_patch> made;
   if (git_patch_from_buffers(Receive(made), bytes(before), size(before), name(before), bytes(after),
-                             size(after), name(after), nullptr) != 0) {
+                             size(after), name(after), &options) != 0) {
     return "";
   }
   git_buf text = GIT_BUF_INIT;

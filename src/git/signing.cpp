@@ -49,6 +49,11 @@ std::string own_setting(git_config* config, const char* name) {
   return "";
 }
 
+bool is_set(git_config* config, const char* name) {
+  Owned<git_config_entry> entry;
+  return git_config_get_entry(Receive(entry), config, name) == 0;
+}
+
 // Which programs sign is for the user to say: a repository that came from elsewhere must not name
 // one that is run.
 std::vector<std::string> own_programs(git_repository* repository) {
@@ -58,10 +63,16 @@ std::vector<std::string> own_programs(git_repository* repository) {
     const std::string value = own_setting(config.get(), name);
     return value.empty() ? otherwise : value;
   };
-  return {"-c", "gpg.openpgp.program=" + own("gpg.openpgp.program", own("gpg.program", "gpg")),
-          "-c", "gpg.x509.program=" + own("gpg.x509.program", "gpgsm"),
-          "-c", "gpg.ssh.program=" + own("gpg.ssh.program", "ssh-keygen"),
-          "-c", "gpg.ssh.defaultKeyCommand=" + own("gpg.ssh.defaultKeyCommand", "")};
+  std::vector<std::string> out = {
+      "-c", "gpg.openpgp.program=" + own("gpg.openpgp.program", own("gpg.program", "gpg")),
+      "-c", "gpg.x509.program=" + own("gpg.x509.program", "gpgsm"),
+      "-c", "gpg.ssh.program=" + own("gpg.ssh.program", "ssh-keygen")};
+  // It has no default, and git takes an empty one for a command.
+  constexpr const char* kKeyCommand = "gpg.ssh.defaultKeyCommand";
+  if (is_set(config.get(), kKeyCommand)) {
+    out.insert(out.end(), {"-c", kKeyCommand + ("=" + own(kKeyCommand, ""))});
+  }
+  return out;
 }
 
 void report_unsigned(const base::Ended& ended, diag::Sink& sink) {

@@ -171,7 +171,7 @@ def check_hooks(scene, bare):
     before = snapshot(decoy)
     # It may want commits to be signed, but not say by which program.
     done = scene.run("apply", "lab.yaml", "--repo", repo)
-    scene.check("GPU0511" in done.codes and done.code == 1, f"signed: {done.text}")
+    scene.check("GPU0511" in done.text and done.code == 1, f"signed: {done.text}")
     scene.check(not proof.exists(), "a program of the repository signed")
     config = (git / "config").read_text(encoding="ascii")
     (git / "config").write_text(config.replace("gpgSign = true", "gpgSign = false"))

@@ -3,7 +3,8 @@
 
 Every name that a label of any commit carried must be there in the last one, and must still mean what
 it meant: nodes keep the labels they were made with, and a configuration that is gone, or another one
-under the same name, takes their GPUs away. And what `plan` said before each commit is what it wrote.
+under the same name, takes their GPUs away. What `plan` said before each commit is what it wrote, and
+`diff` is the patch of that commit. And the plan of the edit taken back mirrors the one of the edit.
 """
 
 import argparse
@@ -31,6 +32,7 @@ ENVIRONMENT = os.environ | {
     "GIT_COMMITTER_NAME": "lab", "GIT_COMMITTER_EMAIL": "lab@example.com", "HOME": "/nonexistent"}
 LABELS = {"nvidia.com/mig.config": "mig-parted-config",
           "nvidia.com/device-plugin.config": "device-plugin-config"}
+RETAINED = ("migManager.config", "devicePlugin.config")  # as long as a name in them is
 ALLOW = ["--max-effect", "upgrade", "--allow", "refused", "--allow", "unknown"]
 
 
@@ -158,6 +160,24 @@ def meanings_of(document):
     return out
 
 
+def values_of(plan):
+    """(object, path) -> (value before, value after), without the names that are retained."""
+    out = {}
+    for one in json.loads(plan)["clusters"][0]["objects"]:
+        if one["name"].split("/")[-1] in LABELS.values():
+            continue
+        if one["operation"] != "changed":
+            there, gone = (None, "an object"), ("an object", None)
+            out[one["kind"], one["name"], ""] = there if one["operation"] == "created" else gone
+            continue
+        for finding in one["findings"]:
+            for field in finding.get("fields", []):
+                if field["path"].endswith(RETAINED):
+                    continue
+                out[one["kind"], one["name"], field["path"]] = (field.get("from"), field.get("to"))
+    return out
+
+
 class Chain:
     def __init__(self, gpuctl, sample, seed, scratch):
         self.gpuctl, self.seed, self.scratch = gpuctl, seed, scratch
@@ -176,18 +196,25 @@ class Chain:
     def commit(self, blueprint):
         path = self.scratch / "cluster.yaml"
         path.write_text(yaml.safe_dump(blueprint, sort_keys=False))
-        first = not self.repo.exists()
-        planned = None if first else run(self.gpuctl, "plan", path, "--repo", self.repo, "-o", "json", *ALLOW)
+        planned, patch = None, None
+        if self.repo.exists():
+            planned = run(self.gpuctl, "plan", path, "--repo", self.repo, "-o", "json", *ALLOW)
+            patch = run(self.gpuctl, "diff", path, "--repo", self.repo).stdout
         done = run(self.gpuctl, "apply", path, "--repo", self.repo, *ALLOW)
         if done.returncode != 0:
             if planned is not None and planned.returncode == 0:
                 self.fail(f"plan had no objection, apply had: {done.stderr[-400:]}")
             return False
         if planned is not None:
-            self.compare(planned, done)
+            self.compare(planned, done, patch)
+        self.last_plan = planned
         return True
 
-    def compare(self, planned, done):
+    def git(self, *arguments):
+        return subprocess.run(["git", "-C", str(self.repo), *arguments], capture_output=True, text=True,
+                              check=True, env=ENVIRONMENT).stdout
+
+    def compare(self, planned, done, patch):
         if planned.returncode != 0:
             return self.fail(f"plan failed, apply did not: {planned.stderr[-400:]}")
         cluster = json.loads(planned.stdout)["clusters"][0]
@@ -197,12 +224,29 @@ class Chain:
         if wrote == "no change":
             return None
         shown = {one["path"] for one in cluster["objects"]}
-        status = subprocess.run(["git", "-C", str(self.repo), "show", "--name-status", "--format=", "HEAD"],
-                                capture_output=True, text=True, check=False, env=ENVIRONMENT).stdout
-        for line in status.splitlines():
+        if patch != self.git("show", "--no-renames", "--format=", "HEAD"):
+            self.fail("the patch of `diff` is not that of the commit")
+        for line in self.git("show", "--name-status", "--format=", "HEAD").splitlines():
             path = line.split("\t")[-1].split("/", 3)[-1]
             if path.startswith("layers/") and not path.endswith("kustomization.yaml") and path not in shown:
                 self.fail(f"plan did not show {path}")
+        return None
+
+    def mirror(self, before):
+        """The plan of the blueprint that was there before the last commit."""
+        path = self.scratch / "cluster.yaml"
+        now = path.read_text()
+        path.write_text(yaml.safe_dump(before, sort_keys=False))
+        back = run(self.gpuctl, "plan", path, "--repo", self.repo, "-o", "json", *ALLOW)
+        path.write_text(now)
+        if back.returncode != 0:
+            return self.fail(f"the plan of the edit taken back failed: {back.stderr[-400:]}")
+        there, again = values_of(self.last_plan.stdout), values_of(back.stdout)
+        for key, (old, new) in there.items():
+            if again.get(key) != (new, old):
+                self.fail(f"{key}: {old} -> {new}, and taken back {again.get(key)}")
+        for key in again.keys() - there.keys():
+            self.fail(f"{key}: changes only when the edit is taken back: {again[key]}")
         return None
 
     def look(self):
@@ -230,6 +274,7 @@ class Chain:
             edit = self.dice.choice(EDITS)
             if edit(edited, self.dice) is False or not self.commit(edited):
                 continue  # an edit that gpuctl refuses is none
+            self.mirror(self.blueprint)
             self.blueprint = edited
             commits += 1
             self.look()

@@ -22,13 +22,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from support.cases import case_arguments, chosen, memory, outcome, run_all  # noqa: E402
 from support.program import STRICT, Tally  # noqa: E402
 import caches  # noqa: E402
+import changes  # noqa: E402
 import kills  # noqa: E402
 import scene  # noqa: E402
 import transports  # noqa: E402
 import verdicts  # noqa: E402
 import writers  # noqa: E402
 
-GROUPS = (kills, writers, transports, verdicts, caches)  # the longest first
+GROUPS = (kills, changes, writers, transports, verdicts, caches)  # the longest first
 
 
 def run_case(job):
