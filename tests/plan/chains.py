@@ -32,7 +32,7 @@ ENVIRONMENT = os.environ | {
     "GIT_COMMITTER_NAME": "lab", "GIT_COMMITTER_EMAIL": "lab@example.com", "HOME": "/nonexistent"}
 LABELS = {"nvidia.com/mig.config": "mig-parted-config",
           "nvidia.com/device-plugin.config": "device-plugin-config"}
-RETAINED = ("migManager.config", "devicePlugin.config")  # as long as a name in them is
+RETAINED = ("migManager.config", "devicePlugin.config", "-30-operator-crs]", "-00-namespaces]")  
 ALLOW = ["--max-effect", "upgrade", "--allow", "refused", "--allow", "unknown"]
 
 
@@ -161,10 +161,11 @@ def meanings_of(document):
 
 
 def values_of(plan):
-    """(object, path) -> (value before, value after), without the names that are retained."""
+    """(object, path) -> (value before, value after), without the names that are retained, and the
+    layer that is there for as long as they are."""
     out = {}
     for one in json.loads(plan)["clusters"][0]["objects"]:
-        if one["name"].split("/")[-1] in LABELS.values():
+        if one["name"].split("/")[-1] in LABELS.values() or one["name"].endswith("-30-operator-crs"):
             continue
         if one["operation"] != "changed":
             there, gone = (None, "an object"), ("an object", None)

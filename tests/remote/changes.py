@@ -72,7 +72,8 @@ def killed(scene, command, kills):
         else:
             scene.check(b"pushed " not in out, f"{what}: said it was done, and it was not")
             again = scene.run(*words)
-            scene.check(again.code == 0 and again.pushed, f"{what}: next run: {again.text}")
+            # The server may still have been at the push: then there is nothing left to do.
+            scene.check(again.code == 0 or again.codes == ["GPU0692"], f"{what}: next run: {again.text}")
         scene.check(scene.git("rev-parse", "main^{tree}").strip() == after, f"{what}: not done at the end")
         scene.sound(what)
     scene.check(kills < 20 or 0 < moved < kills, f"{moved} of {kills} moved: no spread")
