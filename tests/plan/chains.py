@@ -32,7 +32,7 @@ ENVIRONMENT = os.environ | {
     "GIT_COMMITTER_NAME": "lab", "GIT_COMMITTER_EMAIL": "lab@example.com", "HOME": "/nonexistent"}
 LABELS = {"nvidia.com/mig.config": "mig-parted-config",
           "nvidia.com/device-plugin.config": "device-plugin-config"}
-RETAINED = ("migManager.config", "devicePlugin.config", "-30-operator-crs]", "-00-namespaces]")  
+RETAINED = ("migManager.config", "devicePlugin.config", "-30-operator-crs]", "-00-namespaces]")  # as long as a name is
 ALLOW = ["--max-effect", "upgrade", "--allow", "refused", "--allow", "unknown"]
 
 
