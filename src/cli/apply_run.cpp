@@ -14,6 +14,7 @@
 #include "cli/codes.hpp"
 #include "cli/commit_message.hpp"
 #include "cli/planned.hpp"
+#include "cli/proposed.hpp"
 #include "cli/unchanged.hpp"
 #include "effects/report.hpp"
 
@@ -59,9 +60,16 @@ class Apply {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
     }
-    const std::string start = target_->head().start;
+    head_ = target_->head();
+    if (!choose_start(sink)) {
+      report_.show(sink, diag::Sources());
+      return git::CommitStatus::failed;
+    }
+    const std::string& start = head_.start;
     std::mutex one_at_a_time;
     const Base base = base_at(start, one_at_a_time);
+    request.choose_again = options_.choose_again;
+    request.retired = options_.retired;
     request.earlier = [&](const std::string& path) { return base.read(path, sink); };
     git::Repository* repository = target_->repository();
     std::vector<Planned> plans(options_.inputs.blueprints.size());
@@ -69,7 +77,7 @@ class Apply {
     std::optional<Unchanged> unchanged;
     if (repository != nullptr) unchanged = record_of(*repository, request);
     const bool shares_facts = !request.facts_file.empty() && plans.size() > 1;
-    if (unchanged && !request.crds && !full_ && !start.empty() && !shares_facts) {
+    if (unchanged && !request.crds && !full_ && !start.empty() && !shares_facts && !anew()) {
       find_unchanged(*unchanged, request, start, plans, finished);
     }
     std::vector<std::string> blueprints;
@@ -92,14 +100,10 @@ class Apply {
       if (!failed) planned = plan_cluster(result, base, options_, objects ? &*objects : nullptr);
       if (planned.findings.has_errors()) failed = true;
     };
-    request.choose_again = options_.choose_again;
-    request.retired = options_.retired;
     std::vector<Finished> made = run_all(blueprints, request, knowledge_,
                                          thread_count(options_.inputs.jobs), report_, consume);
-    if (holds_known(made, plans)) {
-      full_ = true;
-      return attempt_once(request);
-    }
+    if (holds_known(made, plans)) full_ = true;
+    if (holds_known(made, plans) || (!failed && keeps_commits(plans))) return attempt_once(request);
     for (std::size_t i = 0; i < made.size(); ++i) {
       if (unchanged && !options_.all_notes) {
         made[i].findings.leave_out(unchanged->told(std::string(kClusters) + made[i].cluster));
@@ -112,6 +116,41 @@ class Apply {
     if (!unchanged) unchanged = record_of(*target_->repository(), request);  // a new repository
     record_unchanged(*unchanged, plans, finished, end.id);
     return end.status;
+  }
+
+  // Branches that are to be merged start at their base, if this makes again all that they have.
+  bool choose_start(diag::Sink& sink) {
+    proposal_.reset();
+    if (head_.base.empty() || !options_.choose_again.empty() || !options_.retired.empty()) {
+      return true;
+    }
+    std::optional<git::Proposal> found = read_proposed(*target_->repository(), head_, sink);
+    if (!found) return false;
+    const std::string& obstacle = found->obstacle.empty() ? kept_ : found->obstacle;
+    if (!obstacle.empty()) {
+      note_kept(head_, obstacle, sink);
+    } else if (!is_followed_) {
+      head_.start = head_.base;
+      proposal_ = std::move(found);
+    }
+    return true;
+  }
+
+  bool anew() const { return proposal_.has_value(); }
+
+  // True when the branch, planned anew, would lose what is not planned here, or is no proposal: the
+  // next attempt goes on with it.
+  bool keeps_commits(const std::vector<Planned>& plans) {
+    if (!proposal_) return false;
+    std::set<std::string> ours;
+    for (const Planned& planned : plans) {
+      ours.insert(std::string(kClusters) + planned.cluster);
+      if (planned.branch == head_.branch) is_followed_ = true;
+    }
+    for (const std::string& directory : proposal_->clusters) {
+      if (!ours.contains(directory)) kept_ = "it also changes `" + directory + "`";
+    }
+    return is_followed_ || !kept_.empty();
   }
 
   // What the last run left in a repository.
@@ -267,24 +306,24 @@ class Apply {
   git::CommitResult commit(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
                            std::optional<git::NewObjects>& objects, diag::Sink& sink) {
     const base::StageScope scope(base::Stage::write);
-    const git::Head& head = target_->head();
     git::CommitRequest wanted;
-    wanted.branch = head.branch;
-    wanted.expected_parent = head.tip;
-    wanted.start = head.start;
+    wanted.branch = head_.branch;
+    wanted.expected_tip = head_.tip;
+    wanted.start = head_.start;
     for (Planned& planned : plans) {
       std::move(planned.writes.begin(), planned.writes.end(), std::back_inserter(wanted.changes));
     }
     changed_ = !wanted.changes.empty();
+    if (!changed_ && anew() && !proposal_->clusters.empty()) warn_settled(head_, sink);
     if (options_.dry_run) return show_plan(clusters, plans, sink);
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);
     if (wanted.changes.empty()) {
       show(clusters, sink);
       if (!say(printed)) return {};
-      return {git::CommitStatus::unchanged, head.start};
+      return {git::CommitStatus::unchanged, head_.start};
     }
-    wanted.message = message(plans, options_.message, knowledge_.library().digest());
+    wanted.message = message(plans, options_.message, command(), knowledge_.library().digest());
     git::CommitResult made;
     if (!objects || objects->finish(sink)) made = target_->commit(std::move(wanted), sink);
     if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
@@ -292,11 +331,19 @@ class Apply {
     }
     if (made.status == git::CommitStatus::failed) return {give_up(clusters, sink), ""};
     show(clusters, sink);
-    if (made.status == git::CommitStatus::committed) {
+    if (made.status == git::CommitStatus::unchanged) {
+      if (!say(printed + "branch " + head_.branch + " has that already\n")) return {};
+    } else if (made.status == git::CommitStatus::committed) {
       printed += target_->done(made.id);
       if (!say(printed)) return {};
     }
     return made;
+  }
+
+  // What the trailer says: which command apply would not do again.
+  std::string command() const {
+    if (!options_.choose_again.empty()) return "upgrade";
+    return options_.retired.empty() ? "" : "retire";
   }
 
   bool say(const std::string& text) const { return options_.quiet || print(text, global_); }
@@ -342,6 +389,10 @@ class Apply {
   bool full_ = options_.full || options_.all_notes || !options_.choose_again.empty() ||
                !options_.retired.empty();
   bool changed_ = false;
+  git::Head head_;
+  std::optional<git::Proposal> proposal_;  // of a branch that is planned anew
+  std::string kept_;                       // why a branch is not planned anew
+  bool is_followed_ = false;               // a cluster follows the branch
 };
 
 }  // namespace

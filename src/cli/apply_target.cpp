@@ -65,6 +65,9 @@ class LocalTarget : public Target {
     const std::size_t errors = sink.error_count();
     head_.tip = repository_->tip(head_.branch, sink);
     head_.start = head_.tip.empty() ? repository_->resolve("HEAD") : head_.tip;
+    const std::string checked_out = repository_->head_branch();
+    const bool is_head = checked_out.empty() || checked_out == head_.branch;
+    head_.base = head_.tip.empty() || is_head ? "" : repository_->resolve("HEAD");
     if (head_.start.empty() && named_) {
       const auto other = git::start_without_head(repository_->branches(), shown(path_), sink);
       if (other) head_.start = other->second;

@@ -15,7 +15,8 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  /// Reads where a commit would start; before each attempt. False after a diagnostic.
+  /// Reads where a commit would start: at the tip of the branch; the caller may start at its base
+  /// instead. Before each attempt. False after a diagnostic.
   virtual bool look(diag::Sink& sink) = 0;
   const git::Head& head() const { return head_; }
   /// The repository that holds head().start; nullptr when there is none yet.

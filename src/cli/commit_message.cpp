@@ -32,7 +32,8 @@ std::string exceptions(const std::vector<Planned>& plans) {
   return out;
 }
 
-std::string trailers(const std::vector<Planned>& plans, const std::string& knowledge_digest) {
+std::string trailers(const std::vector<Planned>& plans, const std::string& command,
+                     const std::string& knowledge_digest) {
   std::string out = "\nGpuctl-Version: " + std::string(pipeline::kVersion) +
                     "\nGpuctl-Catalog: " + knowledge_digest + "\n";
   std::optional<effects::Effect> worst;
@@ -45,6 +46,7 @@ std::string trailers(const std::vector<Planned>& plans, const std::string& knowl
     worst = std::max(worst.value_or(effects::Effect::none), planned.effects.assessment.worst());
   }
   if (worst) out += "Gpuctl-Effect: " + std::string(effects::name_of(*worst)) + "\n";
+  if (!command.empty()) out += "Gpuctl-Command: " + command + "\n";
   return out + blueprints;
 }
 
@@ -59,7 +61,7 @@ std::string describe(const Planned& planned) {
 }
 
 std::string message(const std::vector<Planned>& plans, const std::string& subject,
-                    const std::string& knowledge_digest) {
+                    const std::string& command, const std::string& knowledge_digest) {
   // With very many files the summary of each cluster, because nobody reads megabytes of a message
   // and libgit2 tidies them slowly.
   constexpr std::size_t kMostListed = 2000;
@@ -82,7 +84,7 @@ std::string message(const std::vector<Planned>& plans, const std::string& subjec
   }
   if (files > kMostListed) body += "\n";
   if (changed > 1 && subject.empty()) first_line = "Apply " + std::to_string(changed) + " clusters";
-  return first_line + "\n" + body + exceptions(plans) + trailers(plans, knowledge_digest);
+  return first_line + "\n" + body + exceptions(plans) + trailers(plans, command, knowledge_digest);
 }
 
 }  // namespace gpuctl::cli

@@ -83,6 +83,7 @@ Planned plan_cluster(Result& result, const Base& base, const ApplyOptions& optio
                      git::NewObjects* objects) {
   Planned planned;
   planned.cluster = result.cluster();
+  planned.branch = result.opened->blueprint.spec.get({"gitops", "branch"}).as_string();
   const std::string& directory = result.output->files.directory;
   const std::string prefix = directory + "/";
   const std::map<std::string, std::string> blobs = base.list(directory, planned.findings);

@@ -16,6 +16,7 @@ namespace gpuctl::cli {
 /// What is needed of a cluster, once its documents are freed or their objects written.
 struct Planned {
   std::string cluster;  // "stage/name"
+  std::string branch;   // that its controller follows; empty: the blueprint does not say
   std::vector<plan::Change> changes;
   std::vector<git::Change> writes;
   diag::Sink findings;

@@ -42,5 +42,8 @@ inline constexpr std::string_view kCheckedOutElsewhere = "GPU0531";
 inline constexpr std::string_view kBranchInWork = "GPU0532";
 inline constexpr std::string_view kPartialClone = "GPU0533";
 inline constexpr std::string_view kNotCreated = "GPU0535";
+// Branches that are to be merged.
+inline constexpr std::string_view kBranchKept = "GPU0536";     // note
+inline constexpr std::string_view kBranchSettled = "GPU0537";  // warning
 
 }  // namespace gpuctl::git

@@ -138,6 +138,20 @@ struct NewCommit {
   std::vector<AppliedChange> applied;
 };
 
+// Same tree, same parents: what differs is who says so, and when.
+bool are_alike(git_repository* repository, const git_commit* one, const git_oid& id) {
+  Owned<git_commit> other;
+  if (git_commit_lookup(Receive(other), repository, &id) != 0) return false;
+  const unsigned int parents = git_commit_parentcount(one);
+  if (parents != git_commit_parentcount(other.get())) return false;
+  for (unsigned int i = 0; i < parents; ++i) {
+    if (!git_oid_equal(git_commit_parent_id(one, i), git_commit_parent_id(other.get(), i))) {
+      return false;
+    }
+  }
+  return git_oid_equal(git_commit_tree_id(one), git_commit_tree_id(other.get())) != 0;
+}
+
 // Writes the objects of a commit on top of `base` (hex id, may be empty).
 std::optional<NewCommit> write_objects(git_repository* repository, const CommitRequest& request,
                                        const ChangeNode& changes, const std::string& base,
@@ -208,13 +222,16 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   const std::size_t errors = sink.error_count();
   const std::string now = tip(request.branch, sink);
   if (sink.error_count() != errors) return {};
-  if (now != request.expected_parent) return {CommitStatus::moved, now};
+  if (now != request.expected_tip) return {CommitStatus::moved, now};
 
-  const std::string base = now.empty() ? request.start : now;
+  const std::string base = request.start.empty() ? now : request.start;
   const std::optional<NewCommit> made = write_objects(repository, request, *changes, base, sink);
   if (!made) return {};
   if (!made->id) return {CommitStatus::unchanged, base};
   const git_oid& id = *made->id;
+  const Owned<git_commit> old = now.empty() ? nullptr : commit_of(repository, now, sink);
+  if (!now.empty() && !old) return {};
+  if (old && are_alike(repository, old.get(), id)) return {CommitStatus::unchanged, now};
   const CheckoutRecord record{request.branch, now, hex(id), base::OutputTree::new_mark()};
   std::optional<WorkTree> work_tree;
   if (is_head && !is_bare()) {
@@ -225,7 +242,7 @@ CommitResult Repository::commit(const CommitRequest& request, diag::Sink& sink) 
   auto signals = std::make_shared<base::HeldSignals>();
   if (work_tree && !record.write(git_directory(), sink)) return {};
   const CommitStatus status =
-      swap_branch(repository, request, now.empty() ? nullptr : &*made->parent, id,
+      swap_branch(repository, request, old ? git_commit_id(old.get()) : nullptr, id,
                   state_->lock_wait, *lock, sink);
   if (status != CommitStatus::committed) {
     if (work_tree) CheckoutRecord::remove(git_directory());

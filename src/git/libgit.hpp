@@ -26,6 +26,8 @@ struct FreeHandle {
   void operator()(git_signature* handle) const { git_signature_free(handle); }
   void operator()(git_transaction* handle) const { git_transaction_free(handle); }
   void operator()(git_patch* handle) const { git_patch_free(handle); }
+  void operator()(git_revwalk* handle) const { git_revwalk_free(handle); }
+  void operator()(git_diff* handle) const { git_diff_free(handle); }
   void operator()(git_packbuilder* handle) const { git_packbuilder_free(handle); }
 };
 template <typename T>

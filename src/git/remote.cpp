@@ -215,7 +215,7 @@ std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at
                                        diag::Sink& sink) {
   const std::optional<Listed> listed = list(branch, sink);
   if (!listed) return std::nullopt;
-  Head head{branch, listed->tip, ""};
+  Head head{.branch = branch, .tip = listed->tip};
   if (branch.empty() && !listed->head.empty()) {
     head.branch = listed->head_branch;
     head.tip = listed->head;
@@ -243,28 +243,51 @@ std::optional<Head> Remote::fetch_once(const std::string& branch, bool& cache_at
   cache_at_fault = true;  // for all that follows but what is known to be something else
   if (!cache_.repository().make_way(head.branch, head.tip.empty(), sink)) return std::nullopt;
   if (head.start.empty()) return head;
-  const std::string own = head.tip.empty() ? kStart : std::string(kBranches) + head.branch;
-  if (cache_.repository().resolve(own) == head.start) return head;
-  if (!head.tip.empty()) from = own;
-  const base::Ended ended =
-      git({"fetch", "--quiet", "--no-tags", "--no-prune", "--no-recurse-submodules",
-           "--no-write-fetch-head", "--refmap=", "--", address_.url, "+" + from + ":" + own});
+  const std::string own = std::string(kBranches) + head.branch;
+  const bool is_head = listed->head_branch.empty() || listed->head_branch == head.branch;
+  if (!head.tip.empty() && !is_head) head.base = listed->head;
+  std::vector<Wanted> wanted;
+  if (!head.tip.empty()) wanted.push_back({own, own, &head.tip});
+  if (head.tip.empty()) wanted.push_back({from, kStart, &head.start});
+  if (!head.base.empty()) wanted.push_back({"HEAD", kStart, &head.base});
+  if (!fetch_refs(wanted, cache_at_fault, sink)) return std::nullopt;
+  if (!head.tip.empty()) head.start = head.tip;
+  return head;
+}
+
+bool Remote::fetch_refs(const std::vector<Wanted>& wanted, bool& cache_at_fault, diag::Sink& sink) {
+  std::vector<std::string> command = {"fetch",
+                                      "--quiet",
+                                      "--no-tags",
+                                      "--no-prune",
+                                      "--no-recurse-submodules",
+                                      "--no-write-fetch-head",
+                                      "--refmap=",
+                                      "--",
+                                      address_.url};
+  const std::size_t words = command.size();
+  for (const Wanted& one : wanted) {
+    if (cache_.repository().resolve(one.to) == *one.id) continue;
+    command.push_back("+" + one.from + ":" + one.to);
+  }
+  if (command.size() == words) return true;
+  const base::Ended ended = git(command);
   if (!ended.good()) {
     report_trouble(ended, "fetch from", address_, limits_, sink);
     cache_at_fault = ended.how == base::Ended::How::exited && code_of(ended.errors).empty() &&
                      !cannot_write_here(ended.errors);
-    return std::nullopt;
+    return false;
   }
-  if (!cache_.reopen(sink)) return std::nullopt;
-  // Somebody may have committed since the list was made.
-  head.start = cache_.repository().resolve(own);
-  if (!head.tip.empty()) head.tip = head.start;
-  if (head.start.empty()) {
+  if (!cache_.reopen(sink)) return false;
+  for (const Wanted& one : wanted) {
+    // Somebody may have committed since the list was made.
+    *one.id = cache_.repository().resolve(one.to);
+    if (!one.id->empty()) continue;
     sink.error(kTransport, diag::kNoOrigin,
                "git has fetched nothing from `" + address_.shown + "`");
-    return std::nullopt;
+    return false;
   }
-  return head;
+  return true;
 }
 
 PushStatus Remote::push(const Head& head, const std::string& commit, diag::Sink& sink) {
@@ -276,8 +299,9 @@ PushStatus Remote::push(const Head& head, const std::string& commit, diag::Sink&
 
 PushStatus Remote::offer(const Head& head, const std::string& commit, diag::Sink& sink) {
   const std::string name = std::string(kBranches) + head.branch;
-  // The lease makes it a compare-and-swap, also against a branch that went back meanwhile. It never
-  // overwrites: the commit is a child of what the branch has to be at.
+  // The lease makes it a compare-and-swap, also against a branch that went back meanwhile. What the
+  // branch had is overwritten only where the caller planned it anew: its commit is a child of the
+  // base then, and otherwise of what the branch has to be at.
   const base::Ended ended =
       git({"push", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no",
            "--force-with-lease=" + name + ":" + head.tip, "--", address_.url, commit + ":" + name});

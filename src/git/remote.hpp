@@ -19,9 +19,11 @@ namespace gpuctl::git {
 
 /// Where a commit for a branch starts.
 struct Head {
-  std::string branch;
-  std::string tip;    // hex; empty: the branch does not exist
-  std::string start;  // hex; the tip, or where a new branch begins; empty: nothing there at all
+  std::string branch = {};
+  std::string tip = {};  // hex; empty: the branch does not exist
+  std::string start =
+      {};                 // hex; the tip, or where a new branch begins; empty: nothing there at all
+  std::string base = {};  // hex; of the branch that it is to be merged into; empty: it is that one
 };
 
 enum class PushStatus {
@@ -41,13 +43,13 @@ class Remote {
                                     const Cache::Say& say, diag::Sink& sink);
 
   /// Asks the server for `branch` ("": the one its HEAD names; `main` in an empty repository) and
-  /// fetches what the cache lacks. Nothing after a diagnostic.
+  /// the one that HEAD names, and fetches what the cache lacks. Nothing after a diagnostic.
   std::optional<Head> fetch(const std::string& branch, diag::Sink& sink);
 
-  /// Offers `commit`, a child of `head.start` in the cache, as the new tip of the branch. The
-  /// server takes it only while the branch is at `head.tip`; `lost` when it is elsewhere. `pushed`
-  /// means that the server has said so and, asked again, has the commit in the branch. A diagnostic
-  /// with the last two.
+  /// Offers `commit`, which the cache has, as the new tip of the branch, whatever the branch had.
+  /// The server takes it only while the branch is at `head.tip`; `lost` when it is elsewhere.
+  /// `pushed` means that the server has said so and, asked again, has the commit in the branch. A
+  /// diagnostic with the last two.
   PushStatus push(const Head& head, const std::string& commit, diag::Sink& sink);
 
   /// The cache. A branch of it is where fetch() or a commit left it.
@@ -80,6 +82,13 @@ class Remote {
   // Names of refs, each with what the server says of it: a hex id, or `ref: ` and another name.
   using Refs = std::vector<std::pair<std::string, std::string>>;
   std::optional<Refs> list_refs(const std::vector<std::string>& arguments, diag::Sink& sink) const;
+  // A name on the server, the one in the cache, and its hex id, which fetching brings up to date.
+  struct Wanted {
+    std::string from;
+    std::string to;
+    std::string* id;
+  };
+  bool fetch_refs(const std::vector<Wanted>& wanted, bool& cache_at_fault, diag::Sink& sink);
   std::optional<Head> fetch_once(const std::string& branch, bool& cache_at_fault, diag::Sink& sink);
   PushStatus offer(const Head& head, const std::string& commit, diag::Sink& sink);
   bool confirm(const std::string& branch, const std::string& commit, diag::Sink& sink);

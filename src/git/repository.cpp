@@ -276,6 +276,11 @@ std::optional<Branches::value_type> start_without_head(const Branches& branches,
   return std::nullopt;
 }
 
+std::optional<Proposal> Repository::proposal(const std::string& directory, const std::string& base,
+                                             const std::string& tip, diag::Sink& sink) const {
+  return read_proposal(state_->handle.get(), directory, base, tip, sink);
+}
+
 bool Repository::contains(const std::string& tip, const std::string& commit) const {
   git_oid above{};
   git_oid below{};

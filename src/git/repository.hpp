@@ -13,6 +13,7 @@
 #include "base/held_signals.hpp"
 #include "diag/diagnostic.hpp"
 #include "git/new_objects.hpp"
+#include "git/proposal.hpp"
 
 namespace gpuctl::git {
 
@@ -31,10 +32,11 @@ struct Change {
 
 struct CommitRequest {
   std::string branch;           // without refs/heads/
-  std::string expected_parent;  // hex id the branch must still have; empty: must not exist
+  std::string expected_tip;     // hex id the branch must still have; empty: must not exist
   std::string message;          // subject, blank line, body
   std::vector<Change> changes;  // distinct paths
-  std::string start = {};       // hex id of the commit that a new branch goes on from; empty: none
+  std::string start = {};       // hex id of the parent, for a branch that is new or made anew;
+                                // empty: the tip
 };
 
 enum class CommitStatus { committed, unchanged, moved, failed };
@@ -139,9 +141,14 @@ class Repository {
   /// since stay. With `look_only` a warning says what is to be done. False after an error.
   bool finish_interrupted(bool look_only, diag::Sink& sink);
 
-  /// Writes blobs and the changed trees, fsyncs them, and moves the branch by compare-and-swap.
-  /// `unchanged` when the tree would be the same; `moved` when the branch is not at
-  /// expected_parent any more. A branch that does not exist is made, with `start` as the parent. A
+  /// What `tip` proposes to `base` below `directory`, see read_proposal().
+  std::optional<Proposal> proposal(const std::string& directory, const std::string& base,
+                                   const std::string& tip, diag::Sink& sink) const;
+
+  /// Writes blobs and the changed trees, fsyncs them, and moves the branch by compare-and-swap to a
+  /// commit with `start` as its parent, whatever the branch had. `unchanged` when the tree would be
+  /// that of `start`, or the branch has this tree on `start` already; `moved` when the branch is
+  /// not at expected_tip any more. A branch that does not exist is made. A
   /// work tree whose HEAD is this branch is brought along for the changed paths when they are clean
   /// (otherwise a warning says how to update it), index included; when the system refuses that, the
   /// commit is made all the same, an error says so, and the next run finishes it. Refused when

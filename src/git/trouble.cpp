@@ -160,6 +160,9 @@ bool is_lost(std::string_view reason, std::string_view errors) {
   const std::string lower = base::to_lower(reason);
   // A branch `a` beside `a/b`: no time will heal that.
   if (holds(base::to_lower(errors), "exists; cannot create")) return false;
+  // `receive.denyNonFastForwards` looks at what we say the branch was, and has nothing to do with
+  // others.
+  if (holds(base::to_lower(errors), "denying non-fast-forward")) return false;
   if (holds(lower, "failed to update ref")) {
     return holds(base::to_lower(errors), "cannot lock ref");
   }
@@ -270,6 +273,12 @@ void report_refusal(std::string_view reason, std::string_view errors, const std:
   error.note("reason: " + one_line(reason));
   for (const std::string& line : words_of(errors, true)) error.note("server: " + line);
   advise(code, error);
+  if (holds(base::to_lower(said), "non-fast-forward") || holds(base::to_lower(said), "force")) {
+    error.suggest(
+        "the branch would be planned anew on its base, which this server does not allow: begin "
+        "with "
+        "another branch");
+  }
   if (holds(reason, "currently checked out")) {
     error.suggest("use a bare repository on the server, or a branch that nobody has checked out");
   }
@@ -286,14 +295,14 @@ PushReport read_push_report(std::string_view output, std::string_view errors,
     if (fields[1].size() - target.size() != fields[1].find(':')) continue;
     const std::string_view summary = fields[2];
     const char flag = fields[0][0];
-    if (flag == ' ' || flag == '*' || flag == '=') {
+    // `+`: a branch that was made anew, see Remote::push().
+    if (flag == ' ' || flag == '*' || flag == '=' || flag == '+') {
       report.fate = PushReport::Fate::updated;
       return report;
     }
     const std::size_t open = summary.find('(');
     report.reason = summary.substr(open == std::string_view::npos ? 0 : open + 1);
     if (open != std::string_view::npos && report.reason.ends_with(')')) report.reason.pop_back();
-    // `+` is a forced update, which we never ask for.
     report.fate = flag == '!' && is_lost(report.reason, errors) ? PushReport::Fate::lost
                                                                 : PushReport::Fate::rejected;
     // Without a word from the server nothing is known.

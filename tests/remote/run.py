@@ -24,12 +24,13 @@ from support.program import STRICT, Tally  # noqa: E402
 import caches  # noqa: E402
 import changes  # noqa: E402
 import kills  # noqa: E402
+import pulls  # noqa: E402
 import scene  # noqa: E402
 import transports  # noqa: E402
 import verdicts  # noqa: E402
 import writers  # noqa: E402
 
-GROUPS = (kills, changes, writers, transports, verdicts, caches)  # the longest first
+GROUPS = (kills, changes, pulls, writers, transports, verdicts, caches)  # the longest first
 
 
 def run_case(job):

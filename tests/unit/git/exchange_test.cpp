@@ -108,7 +108,7 @@ TEST(PushReport, CountsOnlyWhatTheServerSaidOfTheBranch) {
   EXPECT_EQ(report(" \t" + pair + "\t1234567..89abcde").fate, Fate::updated);
   EXPECT_EQ(report("*\t" + pair + "\t[new branch]").fate, Fate::updated);
   EXPECT_EQ(report("=\t" + pair + "\t[up to date]").fate, Fate::updated);
-  EXPECT_EQ(report("+\t" + pair + "\t1...2 (forced update)").fate, Fate::rejected);
+  EXPECT_EQ(report("+\t" + pair + "\t1...2 (forced update)").fate, Fate::updated);
   EXPECT_EQ(report(" \t" + id + ":refs/heads/main2\t1..2").fate, Fate::unknown);
   EXPECT_EQ(report(" \t" + id + ":refs/heads/x:refs/heads/main\t1..2").fate, Fate::unknown);
   EXPECT_EQ(report("!\t" + pair + "\t[remote failure] (remote failed to report status)").fate,
