@@ -104,18 +104,21 @@ class Apply {
                                          thread_count(options_.inputs.jobs), report_, consume);
     if (holds_known(made, plans)) full_ = true;
     if (holds_known(made, plans) || (!failed && keeps_commits(plans))) return attempt_once(request);
-    for (std::size_t i = 0; i < made.size(); ++i) {
-      if (unchanged && !options_.all_notes) {
-        made[i].findings.leave_out(unchanged->told(std::string(kClusters) + made[i].cluster));
-      }
-      finished[positions[i]] = std::move(made[i]);
-    }
+    if (unchanged && !options_.all_notes) leave_out_told(*unchanged, made);
+    for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
     if (!failed) check_words(plans, sink);
     const git::CommitResult end = conclude(finished, plans, objects, sink);
     if (end.id.empty() || target_->repository() == nullptr) return end.status;
     if (!unchanged) unchanged = record_of(*target_->repository(), request);  // a new repository
     record_unchanged(*unchanged, plans, finished, end.id);
     return end.status;
+  }
+
+  // Notes are said once.
+  static void leave_out_told(const Unchanged& unchanged, std::vector<Finished>& made) {
+    for (Finished& one : made) {
+      one.findings.leave_out(unchanged.told(std::string(kClusters) + one.cluster));
+    }
   }
 
   // Branches that are to be merged start at their base, if this makes again all that they have.
