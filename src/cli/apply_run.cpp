@@ -318,6 +318,10 @@ class Apply {
     }
     changed_ = !wanted.changes.empty();
     if (!changed_ && anew() && !proposal_->clusters.empty()) warn_settled(head_, sink);
+    if (changed_) {
+      auto attributes = missing_attributes(target_->repository(), head_.start);
+      if (attributes) wanted.changes.push_back(std::move(*attributes));
+    }
     if (options_.dry_run) return show_plan(clusters, plans, sink);
     std::string printed;
     for (const Planned& planned : plans) printed += describe(planned);

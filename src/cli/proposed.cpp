@@ -9,6 +9,10 @@ namespace gpuctl::cli {
 namespace {
 
 constexpr const char* kClusters = "clusters";
+constexpr const char* kAttributes = "clusters/.gitattributes";
+constexpr const char* kGenerated =
+    "# Written by gpuctl, once: reviews show what it renders folded. Change it as you like.\n"
+    "* linguist-generated\n";
 
 // A file below `directory` that is not as the lock of its commit says; empty: none. What the base
 // has as well is nobody's edit on this branch.
@@ -56,6 +60,15 @@ std::optional<git::Proposal> read_proposed(const git::Repository& repository, co
     break;
   }
   return out;
+}
+
+std::optional<git::Change> missing_attributes(const git::Repository* repository,
+                                              const std::string& start) {
+  diag::Sink unread;  // something else in its place counts as one
+  const bool there = repository != nullptr && !start.empty() &&
+                     (repository->read(start, kAttributes, unread) || unread.has_errors());
+  if (there) return std::nullopt;
+  return git::Change{.path = kAttributes, .content = kGenerated};
 }
 
 void note_kept(const git::Head& head, const std::string& obstacle, diag::Sink& sink) {

@@ -15,6 +15,12 @@ namespace gpuctl::cli {
 std::optional<git::Proposal> read_proposed(const git::Repository& repository, const git::Head& head,
                                            diag::Sink& sink);
 
+/// `clusters/.gitattributes`, which marks what is generated, so that reviews show it folded
+/// (`linguist-generated`). Nothing where the commit `start` ("": an empty one) of `repository`
+/// (nullptr: there is none) has such a file, whoever wrote it.
+std::optional<git::Change> missing_attributes(const git::Repository* repository,
+                                              const std::string& start);
+
 /// The note (GPU0536) that the commit goes on top of what the branch has.
 void note_kept(const git::Head& head, const std::string& obstacle, diag::Sink& sink);
 

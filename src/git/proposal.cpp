@@ -61,6 +61,7 @@ bool add_clusters(git_repository* repository, const git_commit* commit,
   }
   for (std::size_t i = 0; i < git_diff_num_deltas(diff.get()); ++i) {
     const std::string path = git_diff_get_delta(diff.get(), i)->new_file.path;
+    if (path == directory + "/.gitattributes") continue;
     std::string cluster = cluster_of(path, directory);
     if (cluster.empty()) {
       out.obstacle = short_id(*git_commit_id(commit)) + " changes `" + path + "`";

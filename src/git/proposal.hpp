@@ -20,7 +20,7 @@ struct Proposal {
 
 /// Reads the commits between `base` and `tip` (hex ids). They can be made again when each has one
 /// parent, says in its trailers that `gpuctl apply` made it, and changes nothing but files two
-/// directories below `directory` ("clusters"). Nothing after a diagnostic.
+/// directories below `directory` ("clusters") and the attributes there. Nothing after a diagnostic.
 std::optional<Proposal> read_proposal(git_repository* repository, const std::string& directory,
                                       const std::string& base, const std::string& tip,
                                       diag::Sink& sink);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/path_check.hpp"
 #include "base/text.hpp"
@@ -89,7 +90,10 @@ yaml::Node names_node(const derive::Names& names, yaml::Arena& arena) {
     std::vector<yaml::Entry> entries;
     for (const auto& [name, what] : used) {
       std::vector<yaml::Node> pools;
-      for (const std::string& pool : what.pools) pools.push_back(arena.string(pool));
+      // Sorted: the order in which pools came says nothing, and two branches may differ in it.
+      for (const std::string& pool : std::set<std::string>(what.pools.begin(), what.pools.end())) {
+        pools.push_back(arena.string(pool));
+      }
       const std::vector<yaml::Entry> parts = {arena.entry("pools", arena.list(pools)),
                                               arena.entry("value", what.value)};
       entries.push_back(arena.entry(name, arena.map(parts)));
