@@ -188,29 +188,39 @@ bool is_key_type(std::string_view word) {
   return word.starts_with("ssh-") || word.starts_with("ecdsa-") || word.starts_with("sk-");
 }
 
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+/// The next word of `text`, which then begins behind it; empty at the end.
+std::string_view take_word(std::string_view& text) {
+  text = without_leading_blanks(text);
+  std::size_t length = 0;
+  while (length < text.size() && !is_blank(text[length])) ++length;
+  const std::string_view word = text.substr(0, length);
+  text.remove_prefix(length);
+  return word;
+}
+
 Outcome public_key(Arguments args, CallContext& context) {
-  std::string_view text = args[0].node().as_string();
-  if (!context.charge(1 + text.size() / 8)) return exhausted();
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  std::size_t at = 0;
-  const auto word = [&] {
-    while (at < text.size() && is_blank(text[at])) ++at;
-    const std::size_t begin = at;
-    while (at < text.size() && !is_blank(text[at])) ++at;
-    return text.substr(begin, at - begin);
-  };
-  std::string_view type = word();
+  const std::string_view given = args[0].node().as_string();
+  if (!context.charge(1 + given.size() / 8)) return exhausted();
+  const std::string_view text = without_leading_blanks(given);
+  std::string_view rest = text;
+  std::string_view type = take_word(rest);
   if (!is_key_type(type)) {
-    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-    if (const std::string_view rest = behind_options(text); !rest.empty()) {
-      text = rest;
-      at = 0;
-      type = word();
+    if (const std::string_view behind = behind_options(text); !behind.empty()) {
+      rest = behind;
+      type = take_word(rest);
     }
   }
-  const auto blob = base64_decode(word());
-  std::string_view comment = text.substr(std::min(at, text.size()));
-  while (!comment.empty() && is_blank(comment.front())) comment.remove_prefix(1);
+  const auto blob = base64_decode(take_word(rest));
+  std::string_view comment = without_leading_blanks(rest);
   while (!comment.empty() && is_blank(comment.back())) comment.remove_suffix(1);
   // A second line would be a second key.
   const bool one_line = comment.find('\n') == std::string_view::npos;

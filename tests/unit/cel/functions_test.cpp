@@ -351,6 +351,9 @@ TEST_F(CelFunctions, SshKeys) {
       {"ssh.publicKey('ssh-ed25519 " + ed25519.substr(0, 40) + "').valid", "false"},
       {"ssh.publicKey('ssh-ed25519 !!').valid", "false"},
       {"ssh.publicKey('').valid", "false"},
+      {"ssh.publicKey(' 3').valid", "false"},
+      {"ssh.publicKey(' 3 ').comment", "\"\""},
+      {"ssh.publicKey('  no-pty ssh-ed25519 " + ed25519 + " me').comment", "\"me\""},
       {"ssh.publicKey('ssh-ed25519 " + ed25519 + " a\\nssh-rsa x').valid", "false"},
   });
 }
