@@ -9,10 +9,10 @@ cd "$root"
 # tests need. Everything comes from the distribution; nothing else is downloaded.
 debian_build="git ca-certificates g++ cmake ninja-build pkg-config libyaml-cpp-dev libgit2-dev
   zlib1g-dev libcli11-dev libspdlog-dev libre2-dev libssl-dev nlohmann-json3-dev"
-debian_tests="libgtest-dev libgmock-dev python3 python3-yaml"
+debian_tests="libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema"
 fedora_build="git ca-certificates gcc-c++ cmake ninja-build pkgconf-pkg-config yaml-cpp-devel
   libgit2-devel zlib-devel cli11-devel spdlog-devel re2-devel openssl-devel json-devel"
-fedora_tests="gtest-devel gmock-devel python3 python3-pyyaml"
+fedora_tests="gtest-devel gmock-devel python3 python3-pyyaml python3-jsonschema"
 
 say() { printf '==> %s\n' "$*"; }
 note() { printf '    %s\n' "$*"; }

@@ -9,6 +9,7 @@
 
 #include "base/stages.hpp"
 #include "base/text.hpp"
+#include "cli/apply_result.hpp"
 #include "cli/apply_target.hpp"
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
@@ -43,6 +44,8 @@ class Apply {
     do {
       const git::CommitStatus status = attempt_once(request);
       if (status == git::CommitStatus::moved) continue;  // somebody committed: plan again on that
+      global_.result->set("branch", target_->head().branch);
+      global_.result->set("status", name_of(status));
       // A commit that was made may leave something to do, which is an error too.
       if (status == git::CommitStatus::failed || report_.errors() != 0) return kFindings;
       return options_.detailed_exit_code && changed_ ? kChanges : kOk;
@@ -156,6 +159,12 @@ class Apply {
     return is_followed_ || !kept_.empty();
   }
 
+  std::string_view name_of(git::CommitStatus status) const {
+    if (status == git::CommitStatus::failed) return "failed";
+    if (options_.dry_run) return "planned";
+    return status == git::CommitStatus::committed ? "committed" : "unchanged";
+  }
+
   // What the last run left in a repository.
   Unchanged record_of(const git::Repository& repository, const Request& request) const {
     return {repository.git_directory(),
@@ -188,6 +197,12 @@ class Apply {
                       std::all_of(finished.begin(), finished.end(), [&](const Finished& cluster) {
                         return cluster.accepted(options_.inputs.strict);
                       });
+    if (global_.result->wanted()) {
+      const auto present = [&](const std::string& directory) {
+        return target_->repository()->list(target_->head().start, directory, sink).size();
+      };
+      record_plans(plans, options_.output, present, *global_.result);
+    }
     for (Planned& planned : plans) {
       if (good) sink.take(std::move(planned.findings));
       // A dry run says first what it is that is too much.
@@ -297,6 +312,7 @@ class Apply {
   // Once the attempt is known to be the last: the others would say the same.
   void show(const std::vector<Finished>& clusters, const diag::Sink& sink) {
     show_all(clusters, options_.inputs.strict, report_);
+    record_verdicts(clusters, options_.inputs.strict, *global_.result);
     report_.show(sink, diag::Sources());
   }
 
@@ -342,6 +358,8 @@ class Apply {
       if (!say(printed + "branch " + head_.branch + " has that already\n")) return {};
     } else if (made.status == git::CommitStatus::committed) {
       printed += target_->done(made.id);
+      global_.result->set("commit", made.id);
+      if (global_.result->wanted()) global_.result->keep(made.signals);
       if (!say(printed)) return {};
     }
     return made;
@@ -367,7 +385,9 @@ class Apply {
       changes.push_back(std::move(planned.effects));
       sink.take(std::move(planned.excess));
     }
-    if (!say(written_plan(changes, plans, options_.output))) return {};
+    const std::string written = written_plan(changes, plans, options_.output);
+    if (options_.output == "markdown") global_.result->set("markdown", written);
+    if (!say(written)) return {};
     show(clusters, sink);
     return {git::CommitStatus::unchanged, ""};
   }
@@ -380,10 +400,10 @@ class Apply {
       return out;
     }
     if (form == "markdown") return effects::markdown(changes);
-    if (form == "json") return effects::json(changes);
+    if (form == "json") return {};  // the result is what this form prints
     std::string out;
     for (std::size_t i = 0; i < changes.size(); ++i) {
-      out += effects::text(changes[i]) + plans[i].moved;
+      out += effects::text(changes[i]) + moved(plans[i]);
     }
     return out;
   }
@@ -459,10 +479,18 @@ void ApplyOptions::add_to(CLI::App& command) {
 }
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
+  ResultDocument& result = *global.result;
+  if (options.output == "json") result.request();
+  result.set("status", std::string_view("failed"));  // unless something better comes of it
+  result.set_flag("dryRun", options.dry_run);
   Report report(global);
   if (options.quiet) report.keep_quiet();
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
+  diag::Sink subject;
+  check_subject(options.message, *knowledge, subject);
+  report.show(subject, diag::Sources());
+  if (subject.has_errors()) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);
   if (!request) return kFindings;
   return Apply(options, global, *knowledge, report).run(*request);

@@ -8,6 +8,7 @@
 
 #include "blueprint/codes.hpp"
 #include "cli/codes.hpp"
+#include "cli/progress.hpp"
 #include "render/codes.hpp"
 
 namespace gpuctl::cli {
@@ -57,6 +58,7 @@ class Batch {
         knowledge_(knowledge),
         report_(report),
         consume_(consume),
+        progress_(report, blueprint_files.size()),
         finished_(blueprint_files.size()) {}
 
   std::vector<Finished> run_on(std::size_t threads) {
@@ -83,6 +85,7 @@ class Batch {
       alone = same.size() == 1;
     }
     if (alone) finish(index, result);
+    progress_.advance();
   }
 
   void finish(std::size_t index, Result& result) {
@@ -153,6 +156,7 @@ class Batch {
   Knowledge& knowledge_;
   const Report& report_;
   const Consume& consume_;
+  Progress progress_;
   std::vector<Finished> finished_;
   std::mutex one_at_a_time_;
   std::map<std::string, std::vector<std::size_t>> by_cluster_;

@@ -111,6 +111,7 @@ int run_catalog(const std::string& table_name, const CatalogOptions& options,
     if (tables.size() > 1) text += (i > 0 ? "\n# " : "# ") + headings[i] + "\n";
     text += tables[i];
   }
+  global.result->set("rows", arena.list(json));
   if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
   return print(text, global) ? kOk : kFindings;
 }
@@ -131,6 +132,7 @@ int run_platforms(const CatalogOptions& options, const GlobalOptions& global) {
     json.push_back(row.build(arena));
     text += name + "  " + std::string(title.as_string()) + "\n";
   }
+  global.result->set("rows", arena.list(json));
   if (options.output == "json") text = yaml::emit_json(arena.list(json)) + "\n";
   return print(text, global) ? kOk : kFindings;
 }

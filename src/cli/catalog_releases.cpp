@@ -117,6 +117,7 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   }
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
+  global.result->set("rows", arena.list(json));
   const std::string text =
       options.output == "json" ? yaml::emit_json(arena.list(json)) + "\n" : in_columns(lines);
   return print(text, global) ? kOk : kFindings;

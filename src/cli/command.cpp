@@ -23,7 +23,8 @@
 
 namespace gpuctl::cli {
 
-Report::Report(const GlobalOptions& options) : json_(options.format == "json") {
+Report::Report(const GlobalOptions& options)
+    : result_(*options.result), json_(options.format == "json") {
   const char* no_color = std::getenv("NO_COLOR");
   const bool allowed = no_color == nullptr || *no_color == '\0';
   colour_ = options.color == "always" ||
@@ -88,6 +89,11 @@ void Shown::leave_out_notes() {
 void Report::show(const Shown& shown) {
   errors_ += shown.errors;
   warnings_ += shown.warnings;
+  std::size_t notes = 0;
+  if (!quiet_) {
+    for (const Shown::Note& note : shown.notes) notes += note.begin == note.end ? 0 : 1;
+  }
+  result_.count(shown.errors, shown.warnings, notes);
   if (quiet_ && !shown.notes.empty()) {
     Shown rest = shown;
     rest.leave_out_notes();
@@ -103,6 +109,10 @@ void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
 
 void Report::say(const std::string& line) const {
   if (!json_ && !quiet_) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+bool Report::is_watched() const {
+  return !json_ && !quiet_ && ::isatty(STDERR_FILENO) == 1;
 }
 
 Report::~Report() {
@@ -154,7 +164,9 @@ void show_stages(const GlobalOptions& options) {
   std::fwrite(out.data(), 1, out.size(), stderr);
 }
 
-bool print(std::string_view text, const GlobalOptions& options) {
+namespace {
+
+bool write_out(std::string_view text, const GlobalOptions& options) {
   const base::StageScope scope(base::Stage::write);
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
     return true;
@@ -166,6 +178,25 @@ bool print(std::string_view text, const GlobalOptions& options) {
     Report(options).show(sink, diag::Sources());
   }
   return false;
+}
+
+// "mig plan" -> "MigPlan".
+std::string kind_of(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  if (above == nullptr) return {};
+  std::string name = command.get_name();
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return kind_of(*above) + name;
+}
+
+}  // namespace
+
+bool print(std::string_view text, const GlobalOptions& options) {
+  return options.result->wanted() || write_out(text, options);
+}
+
+bool print_result(int exit_code, const GlobalOptions& options) {
+  return !options.result->wanted() || write_out(options.result->text(exit_code), options);
 }
 
 void BlueprintOptions::add_to(CLI::App& command) {
@@ -230,7 +261,11 @@ void add_command(CLI::App& to, const Command& command, std::span<const char* con
   if (!command.below.empty()) added->require_subcommand(1);
   for (const Command& below : command.below) add_command(*added, below, words, global, exit_code);
   if (!command.setup) return;
-  added->callback([run = command.setup(*added, global), &exit_code] { exit_code = run(); });
+  added->callback([run = command.setup(*added, global), added, &global, &exit_code] {
+    if (global.format == "json") global.result->request();
+    global.result->set_kind(kind_of(*added));
+    exit_code = run();
+  });
 }
 
 }  // namespace gpuctl::cli

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "cli/result_document.hpp"
 #include "diag/character.hpp"
 #include "diag/diagnostic.hpp"
 #include "pipeline/codes.hpp"
@@ -37,6 +38,8 @@ struct GlobalOptions {
   std::string color = "auto";
   bool verbose = false;
   bool profile = false;
+  /// What the command did, for programs; shared by all copies of these options.
+  std::shared_ptr<ResultDocument> result = std::make_shared<ResultDocument>();
 };
 
 /// Diagnostics as they will be printed.
@@ -76,6 +79,8 @@ class Report {
   void say(const std::string& line) const;
   /// From now on neither notes nor messages are shown.
   void keep_quiet() { quiet_ = true; }
+  /// True when people watch who want to hear how far it is.
+  bool is_watched() const;
   /// "colour" or "plain".
   std::string colouring() const { return colour_ ? "colour" : "plain"; }
   std::size_t errors() const { return errors_; }
@@ -83,6 +88,7 @@ class Report {
 
  private:
   static constexpr std::size_t kMostShown = 50;
+  ResultDocument& result_;
   bool json_ = false;
   bool colour_ = false;
   bool quiet_ = false;
@@ -97,8 +103,11 @@ Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink);
 Knowledge* open_knowledge(const GlobalOptions& options, Report& report);
 
 /// Prints to standard output; false when that fails (GPU0003, except that a reader who has gone
-/// away is no finding).
+/// away is no finding). Prints nothing when standard output is for the result as JSON.
 bool print(std::string_view text, const GlobalOptions& options);
+
+/// Prints the result as JSON when that is wanted; false as print().
+bool print_result(int exit_code, const GlobalOptions& options);
 
 /// Shows on standard error where the time went since base::start_stages(), as `--format` says.
 void show_stages(const GlobalOptions& options);

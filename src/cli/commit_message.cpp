@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "pipeline/version.hpp"
+#include "secrets/codes.hpp"
+#include "secrets/search.hpp"
 
 namespace gpuctl::cli {
 namespace {
@@ -52,9 +54,34 @@ std::string trailers(const std::vector<Planned>& plans, const std::string& comma
 
 }  // namespace
 
+void check_subject(const std::string& subject, Knowledge& knowledge, diag::Sink& sink) {
+  const std::shared_ptr<const secrets::Rules> rules = knowledge.secret_rules();
+  secrets::Budget budget;
+  for (const secrets::Hit& hit :
+       secrets::Search(*rules, budget).text(subject, secrets::Form::file)) {
+    if (!hit.sure) continue;
+    const bool named = hit.sign == secrets::Sign::name;
+    sink.error(named ? secrets::kNamedSecret : secrets::kSecretInInput, diag::kNoOrigin,
+               std::string("`--message` holds ") + (named ? "" : "what looks like ") + hit.what +
+                   hit.how)
+        .note("it is not shown here, and nothing was committed")
+        .suggest("leave it out, and replace it where it is in use: the shell keeps what was typed");
+    return;
+  }
+}
+
+std::string moved(const Planned& planned) {
+  std::string out;
+  for (const MovedChoice& choice : planned.moves) {
+    out += "  " + choice.path + ": " + choice.from + " -> " + choice.to +
+           (choice.because.empty() ? "" : ", " + choice.because) + "\n";
+  }
+  return out;
+}
+
 std::string describe(const Planned& planned) {
   constexpr std::size_t kMostListed = 20;
-  std::string out = planned.cluster + ": " + plan::summary(planned.changes) + "\n" + planned.moved;
+  std::string out = planned.cluster + ": " + plan::summary(planned.changes) + "\n" + moved(planned);
   if (planned.changes.size() > kMostListed) return out;
   for (const plan::Change& change : planned.changes) out += mark(change) + change.path + "\n";
   return out;

@@ -34,6 +34,12 @@ std::string rule_without_page(const std::string& code, catalog::Library& library
   return {};
 }
 
+int answer(const std::string& code, std::string_view page, const GlobalOptions& global) {
+  global.result->set("code", code);
+  global.result->set("page", page);
+  return print(page, global) ? kOk : kFindings;
+}
+
 int run_explain(const std::string& code, const GlobalOptions& global) {
   std::vector<std::string> codes;
   std::string wanted = code;
@@ -44,14 +50,14 @@ int run_explain(const std::string& code, const GlobalOptions& global) {
     if (!file.name.starts_with(kPrefix)) continue;
     const std::string_view name =
         file.name.substr(kPrefix.size(), file.name.size() - kPrefix.size() - kEnding.size());
-    if (name == wanted) return print(file.text, global) ? kOk : kFindings;
+    if (name == wanted) return answer(wanted, file.text, global);
     codes.emplace_back(name);
   }
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
   const std::string rule = rule_without_page(wanted, knowledge->library());
-  if (!rule.empty()) return print(rule, global) ? kOk : kFindings;
+  if (!rule.empty()) return answer(wanted, rule, global);
   diag::Sink sink;
   sink.error(kUnknownCode, diag::kNoOrigin, "unknown code `" + code + "`")
       .expect("a code such as `GPU0201`, as diagnostics show it in brackets")

@@ -229,13 +229,11 @@ int run_explain_origin(const OriginQuestion& question, const GlobalOptions& glob
   const render::Link link =
       render::trace(*result.manifests->provenance, node->origin(), *result.sources);
   Chain chain(*result.sources);
-  if (global.format == "json") {
-    yaml::MapBuilder out;
-    out.set(*result.arena, "file", result.arena->string(document->path));
-    out.set(*result.arena, "path", result.arena->string(question.path));
-    out.set(*result.arena, "value", *node);
-    out.set(*result.arena, "origin", chain.tree(link, *result.arena));
-    return print(yaml::emit_json(out.build(*result.arena)) + "\n", global) ? kOk : kFindings;
+  if (global.result->wanted()) {
+    global.result->set("file", document->path);
+    global.result->set("path", question.path);
+    global.result->set("value", *node);
+    global.result->set("origin", chain.tree(link, *result.arena));
   }
   const std::string shown = question.path.empty() ? "the document" : question.path;
   const std::string text = document->path + "\n" + shown + " = " +

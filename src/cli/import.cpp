@@ -63,6 +63,27 @@ bool write(const Draft& draft, const ImportOptions& options, const std::string& 
   return !sink.has_errors();
 }
 
+void record(const Draft& draft, bool usable, ResultDocument& result) {
+  yaml::Arena& arena = result.arena();
+  std::vector<std::string> files;
+  for (const auto& [path, content] : draft.files) files.push_back(shown(path));
+  result.set("written", texts(files, arena));
+  using importer::Fate;
+  const std::pair<Fate, std::string_view> kinds[] = {{Fate::equal, "asRendered"},
+                                                     {Fate::overridden, "byOverride"},
+                                                     {Fate::manifest, "asWritten"},
+                                                     {Fate::left_out, "onlyRead"},
+                                                     {Fate::lost, "lost"}};
+  yaml::MapBuilder documents;
+  for (const auto& [fate, name] : kinds) {
+    const auto count = static_cast<std::int64_t>(importer::count_of(draft, fate));
+    documents.set(arena, name, yaml::Node::integer(count));
+  }
+  result.set("documents", documents.build(arena));
+  result.set("added", texts(draft.added, arena));
+  result.set_flag("renders", usable);
+}
+
 int run_import(const ImportOptions& options, const ReleaseOptions& release_options,
                const GlobalOptions& global) {
   Report report(global);
@@ -100,6 +121,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
     for (const std::string& path : draft.added) out += "  " + path + "\n";
   }
   const bool usable = !draft.trial.sink.has_errors();
+  if (global.result->wanted()) record(draft, usable, *global.result);
   if (!usable) {
     out += "the blueprint needs to be mended before it renders: see the errors\n";
   }

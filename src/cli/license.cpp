@@ -130,6 +130,7 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   report.show(sink, sources);
   const bool good = !sink.has_errors();
   json.set(arena, "ok", yaml::Node::boolean(good));
+  global.result->set("token", json.build(arena));
   if (options.output == "json") text = yaml::emit_json(json.build(arena)) + "\n";
   return print(text, global) && good ? kOk : kFindings;
 }

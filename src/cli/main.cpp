@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <span>
+#include <utility>
 
 #include "base/stages.hpp"
 #include "base/text.hpp"
@@ -42,9 +43,15 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
                 const std::vector<std::string>& arguments) {
   const CLI::App* command = &app;
   std::string path = app.get_name();
-  std::string unknown;  // the first word that is no command where one must stand
+  std::string unknown;    // the first word that is no command where one must stand
+  bool is_value = false;  // of the option before it, which is one of the whole program
   for (const std::string& argument : arguments) {
-    if (argument.starts_with('-')) continue;
+    const bool skip = std::exchange(is_value, false) || argument.starts_with('-');
+    if (argument.starts_with('-')) {
+      const CLI::Option* option = app.get_option_no_throw(argument);
+      is_value = option != nullptr && option->get_items_expected_min() > 0;
+    }
+    if (skip) continue;
     const std::vector<const CLI::App*> commands = command->get_subcommands(
         [&](const CLI::App* candidate) { return candidate->get_name() == argument; });
     if (commands.empty()) {
@@ -77,9 +84,29 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
   } else {
     sink.error(kUsage, diag::kNoOrigin, message).suggest("see `" + path + " --help`");
   }
-  Report report(global);
-  report.show(sink, diag::Sources());
+  {
+    Report report(global);
+    report.show(sink, diag::Sources());
+  }
+  if (global.format == "json") {
+    global.result->request();
+    global.result->set_kind("Usage");
+  }
+  print_result(kUsageError, global);
   return kUsageError;
+}
+
+// True when the command line asks for JSON, also where it is too wrong to be read to its end.
+bool asks_for_json(std::span<const char* const> words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word == "--") return false;
+    if (word == "--format=json") return true;
+    if (word == "--format" && i + 1 < words.size() && words[i + 1] == std::string_view("json")) {
+      return true;
+    }
+  }
+  return false;
 }
 
 int run_program(int argc, char** argv) {
@@ -93,7 +120,9 @@ int run_program(int argc, char** argv) {
       ->type_name("DIR");
   app.add_option("--templates", global.templates, "Directory laid over the built-in templates/")
       ->type_name("DIR");
-  app.add_option("--format", global.format, "Diagnostics as text or json (one object a line)")
+  app.add_option("--format", global.format,
+                 "text, or json: diagnostics as one object a line, the result as one document on "
+                 "standard output")
       ->check(CLI::IsMember({"text", "json"}));
   app.add_option("--color", global.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
@@ -127,8 +156,10 @@ int run_program(int argc, char** argv) {
   } catch (const CLI::Success& request) {
     return app.exit(request);  // --help
   } catch (const CLI::ParseError& error) {
+    if (asks_for_json(words)) global.format = "json";
     return usage_error(app, error, global, std::vector<std::string>(argv + 1, argv + argc));
   }
+  if (!print_result(exit_code, global)) exit_code = kFindings;
   if (global.profile) show_stages(global);
   return exit_code;
 }

@@ -100,6 +100,11 @@ std::optional<MigCounts> MigQuestion::counts(const std::string& text) {
 }
 
 int MigQuestion::answer(const std::string& text, const yaml::Node& json, bool good) {
+  if (json.is_list()) {
+    global_.result->set("answers", json);
+  } else {
+    global_.result->set("answers", global_.result->arena().list({&json, 1}));
+  }
   const bool as_json = options_.output == "json";
   if (!print(as_json ? yaml::emit_json(json) + "\n" : text, global_)) return kFindings;
   return good ? kOk : kFindings;

@@ -34,9 +34,8 @@ void describe_choices(const Result& result, Planned& planned) {
     planned.choices.push_back(choice.path);
     const yaml::Node* old = before.find(choice.path);
     if (old == nullptr || yaml::equal(*old, choice.value)) continue;
-    planned.moved += "  " + choice.path + ": " + yaml::emit_json(*old) + " -> " +
-                     yaml::emit_json(choice.value) +
-                     (choice.because.empty() ? "" : ", " + choice.because) + "\n";
+    planned.moves.push_back(
+        {choice.path, yaml::emit_json(*old), yaml::emit_json(choice.value), choice.because});
   }
 }
 
@@ -103,6 +102,7 @@ Planned plan_cluster(Result& result, const Base& base, const ApplyOptions& optio
                       planned.findings);
   result.leave_out_ignored(planned.findings);
   if (planned.findings.has_errors()) return planned;
+  planned.files = result.output->files.files.size();
   planned.inputs = result.inputs;
   planned.exceptions = result.loaded->guard.used();
   if (options.output == "diff") {

@@ -13,19 +13,28 @@
 
 namespace gpuctl::cli {
 
+/// A choice that is another one now; values as JSON.
+struct MovedChoice {
+  std::string path;
+  std::string from;
+  std::string to;
+  std::string because;  // may be empty
+};
+
 /// What is needed of a cluster, once its documents are freed or their objects written.
 struct Planned {
   std::string cluster;  // "stage/name"
   std::string branch;   // that its controller follows; empty: the blueprint does not say
   std::vector<plan::Change> changes;
+  std::size_t files = 0;  // that it will have
   std::vector<git::Change> writes;
   diag::Sink findings;
   pipeline::Inputs inputs;
   std::vector<std::string> choices;     // paths of all
   std::vector<std::string> names;       // that the last commit retained
   std::vector<std::string> exceptions;  // from the search for secrets
-  std::string moved;                    // a line for each choice that is another one now
-  std::string patch;                    // of the files, when that is asked for
+  std::vector<MovedChoice> moves;
+  std::string patch;  // of the files, when that is asked for
   effects::ClusterChange effects;
   diag::Sink excess;   // effects above the limit
   bool known = false;  // nothing has changed since the last run, so that this one was not made

@@ -119,14 +119,17 @@ struct Work {
   std::string written;  // what is said of it
   std::vector<std::string> secrets;
   std::string documents;  // for --stdout
+  yaml::Node result;      // for programs
   diag::Sink findings;    // of the comparison with what is there
 };
 
 // Compares each cluster with what is there and stages its files, while it is in memory.
 class Rendering {
  public:
-  Rendering(const RenderOptions& options, Targets& targets, std::optional<Existing>& existing)
+  Rendering(const RenderOptions& options, Targets& targets, std::optional<Existing>& existing,
+            ResultDocument& document)
       : options_(options),
+        document_(document),
         targets_(targets),
         existing_(existing),
         work_(options.inputs.blueprints.size()) {}
@@ -139,6 +142,7 @@ class Rendering {
     // One faulty blueprint and nothing is written: go on finding faults, but write no more.
     if (failed_) return;
     if (options_.to_stdout) work.documents = documents_of(result);
+    if (document_.wanted()) record(result, work);
     if (existing_) stage(result, work);
     if (targets_.install) stage_secrets(result, work);
     if (work.findings.has_errors()) failed_ = true;
@@ -154,6 +158,40 @@ class Rendering {
       out += "---\n# " + result.output->files.directory + "/" + path + "\n" + content;
     }
     return out;
+  }
+
+  // What is known of a cluster without the directory that it is written to.
+  void record(const Result& result, Work& work) {
+    const std::lock_guard<std::mutex> guard(documents_);
+    yaml::Arena& arena = document_.arena();
+    yaml::MapBuilder out;
+    set_cluster(result.cluster(), out, arena);
+    if (options_.to_stdout) {
+      std::vector<yaml::Node> files;
+      for (const auto& [path, content] : result.output->files.files) {
+        yaml::MapBuilder file;
+        file.set(arena, "path", arena.string(result.output->files.directory + "/" + path));
+        file.set(arena, "content", arena.string(content));
+        files.push_back(file.build(arena));
+      }
+      out.set(arena, "files", arena.list(files));
+    }
+    if (targets_.install) {
+      std::vector<std::string> secrets;
+      for (const pipeline::SecretFile& file : result.output->secret_files) {
+        secrets.push_back(file.path);
+      }
+      out.set(arena, "secretFiles", texts(secrets, arena));
+    }
+    work.result = out.build(arena);
+  }
+
+  void record_changes(const Result& result, const std::vector<plan::Change>& changes, Work& work) {
+    const std::lock_guard<std::mutex> guard(documents_);
+    yaml::MapBuilder out(work.result);
+    set_changes(changes, result.output->files.directory, result.output->files.files.size(), out,
+                document_.arena());
+    work.result = out.build(document_.arena());
   }
 
   void stage(Result& result, Work& work) {
@@ -175,6 +213,7 @@ class Rendering {
     result.leave_out_ignored(work.findings);
     work.written = result.cluster() + ": " + plan::summary(changes) + " below " +
                    shown(options_.output) + "/" + directory;
+    if (document_.wanted()) record_changes(result, changes, work);
     if (existing_->blocked()) failed_ = true;
     if (failed_ || work.findings.has_errors()) return;
     if (!absent || !stage_directory(result)) stage_changes(result, std::move(changes));
@@ -234,6 +273,8 @@ class Rendering {
   }
 
   const RenderOptions& options_;
+  ResultDocument& document_;
+  std::mutex documents_;  // guards its arena
   Targets& targets_;
   std::optional<Existing>& existing_;
   std::vector<Work> work_;
@@ -273,6 +314,25 @@ void say_written(const RenderOptions& options, const std::vector<Work>& work,
   }
 }
 
+// What came of the clusters; `written` when it is in its place.
+void record(const std::vector<Finished>& blueprints, const std::vector<Work>& work,
+            const RenderOptions& options, bool written, ResultDocument& result) {
+  yaml::Arena& arena = result.arena();
+  std::vector<yaml::Node> verdicts;
+  for (const Finished& blueprint : blueprints) {
+    verdicts.push_back(verdict_of(blueprint, options.inputs.strict, arena).build(arena));
+  }
+  std::vector<yaml::Node> clusters;
+  for (const Work& one : work) {
+    if (written && one.result.is_map()) clusters.push_back(one.result);
+  }
+  result.set("blueprints", arena.list(verdicts));
+  result.set_flag("written", written);
+  if (!options.output.empty()) result.set("directory", shown(options.output));
+  if (!options.install_dir.empty()) result.set("installDirectory", shown(options.install_dir));
+  result.set("clusters", arena.list(clusters));
+}
+
 int run_render(const RenderOptions& options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
@@ -292,7 +352,7 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
     existing.emplace(*targets.output);
     request->earlier = [&](const std::string& path) { return existing->read_input(path); };
   }
-  Rendering rendering(options, targets, existing);
+  Rendering rendering(options, targets, existing, *global.result);
   const std::vector<Finished> clusters =
       run_all(options.inputs.blueprints, *request, *knowledge, thread_count(options.inputs.jobs),
               report, [&](std::size_t index, Result& result) { rendering.consume(index, result); });
@@ -306,6 +366,9 @@ int run_render(const RenderOptions& options, const GlobalOptions& global) {
   }
   good = publish(good, rendering.error(), targets, writing);
   report.show(writing, diag::Sources());
+  if (global.result->wanted()) {
+    record(clusters, rendering.work(), options, good, *global.result);
+  }
   if (!good) return kFindings;
   say_written(options, rendering.work(), report);
   if (!options.to_stdout) return kOk;

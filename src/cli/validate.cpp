@@ -39,6 +39,22 @@ std::string describe(const std::optional<schema::RuleCounts>& rules) {
          std::to_string(rules->unsupported) + " not checked (GPU0212 names each)\n";
 }
 
+// The same as a document for programs; `details` are what -v says of each blueprint.
+void record(const std::vector<Finished>& clusters, const std::vector<std::string>& details,
+            bool strict, ResultDocument& result) {
+  yaml::Arena& arena = result.arena();
+  std::vector<yaml::Node> blueprints;
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    yaml::MapBuilder one = verdict_of(clusters[i], strict, arena);
+    one.set(arena, "foreign", yaml::Node::boolean(clusters[i].foreign));
+    one.set(arena, "documents",
+            yaml::Node::integer(static_cast<std::int64_t>(clusters[i].documents)));
+    if (!details[i].empty()) one.set(arena, "details", lines_of(details[i], arena));
+    blueprints.push_back(one.build(arena));
+  }
+  result.set("blueprints", arena.list(blueprints));
+}
+
 int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases,
                  const GlobalOptions& global) {
   Report report(global);
@@ -66,6 +82,7 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   const std::vector<Finished> clusters = run_all(options.blueprints, *request, *knowledge,
                                                  thread_count(options.jobs), report, consume);
   const bool good = show_all(clusters, options.strict, report);
+  if (global.result->wanted()) record(clusters, choices, options.strict, *global.result);
   std::string out;
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const Finished& cluster = clusters[i];

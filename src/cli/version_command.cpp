@@ -11,6 +11,8 @@ Command version_command() {
               Knowledge* knowledge = open_knowledge(global, report);
               if (knowledge == nullptr) return kFindings;
               const std::string digest = knowledge->library().digest();
+              global.result->set("version", pipeline::kVersion);
+              global.result->set("catalog", digest);
               const std::string text =
                   "gpuctl " + std::string(pipeline::kVersion) + "\ncatalogue " + digest + "\n";
               return print(text, global) ? kOk : kFindings;

@@ -32,9 +32,8 @@ std::string headline(const ClusterChange& change);
 /// Worst first, in words; lines of 80 columns at most where words allow it. Ends with a line feed.
 std::string text(const ClusterChange& change);
 
-/// All clusters as one JSON document: `{"apiVersion", "kind": "Plan", "worst", "clusters": [...]}`,
-/// on one line.
-std::string json(const std::vector<ClusterChange>& changes);
+/// The same for programs, as a cluster of `docs/results.schema.json`.
+yaml::Node json(const ClusterChange& change, yaml::Arena& arena);
 
 /// All clusters as a comment of a pull request: counts first, details folded, and at its beginning
 /// a hidden line by which a later comment finds this one. Shorter than what forges take (60,000

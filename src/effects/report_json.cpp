@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "catalog/wrapper.hpp"
 #include "effects/report.hpp"
-#include "yaml/emit.hpp"
 
 namespace gpuctl::effects {
 
@@ -93,6 +91,8 @@ Node json(const ObjectChange& object, yaml::Arena& arena) {
   return out.done();
 }
 
+}  // namespace
+
 Node json(const ClusterChange& change, yaml::Arena& arena) {
   Json out(arena);
   out.text("cluster", change.cluster)
@@ -119,20 +119,6 @@ Node json(const ClusterChange& change, yaml::Arena& arena) {
             .done();
       });
   return out.done();
-}
-
-}  // namespace
-
-std::string json(const std::vector<ClusterChange>& changes) {
-  yaml::Arena arena;
-  Effect worst = Effect::none;
-  for (const ClusterChange& change : changes) worst = std::max(worst, change.assessment.worst());
-  Json out(arena);
-  out.text("apiVersion", catalog::kApiVersion)
-      .text("kind", "Plan")
-      .text("worst", name_of(worst))
-      .list("clusters", changes, [&](const ClusterChange& change) { return json(change, arena); });
-  return yaml::emit_json(out.done()) + "\n";
 }
 
 }  // namespace gpuctl::effects

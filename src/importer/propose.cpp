@@ -70,6 +70,10 @@ std::optional<Draft> propose(const Question& question, pipeline::Knowledge& know
   return draft;
 }
 
+std::size_t count_of(const Draft& draft, Fate fate) {
+  return static_cast<std::size_t>(std::count(draft.fates.begin(), draft.fates.end(), fate));
+}
+
 std::string counts(const Draft& draft) {
   const std::pair<Fate, const char*> kinds[] = {{Fate::equal, "as rendered"},
                                                 {Fate::overridden, "by an override"},
@@ -78,7 +82,7 @@ std::string counts(const Draft& draft) {
                                                 {Fate::lost, "not or not wholly taken over"}};
   std::vector<std::string> parts;
   for (const auto& [fate, text] : kinds) {
-    const auto count = std::count(draft.fates.begin(), draft.fates.end(), fate);
+    const std::size_t count = count_of(draft, fate);
     if (count != 0) parts.push_back(std::to_string(count) + " " + text);
   }
   return base::counted(draft.fates.size(), "document") + ": " + base::join(parts, ", ");

@@ -24,6 +24,9 @@ struct Question {
 std::optional<Draft> propose(const Question& question, pipeline::Knowledge& knowledge,
                              yaml::Context context);
 
+/// How many objects come back in this way.
+std::size_t count_of(const Draft& draft, Fate fate);
+
 /// "12 documents: 10 as rendered, 2 only read".
 std::string counts(const Draft& draft);
 

@@ -17,6 +17,8 @@ CODE = re.compile(r"GPU\d{4}")
 # paragraphs go on indented behind one.
 BLOCK = re.compile(r"^(note|warning|error)\[(GPU\d{4})\]: .*\n(?:.+\n|\n+(?= ))*\n?", re.M)
 COUNT = re.compile(r"^(?:\d+ errors?(?:, \d+ warnings?)?|\d+ warnings?)\n", re.M)
+# The same in a result of --format json.
+COUNTS = re.compile(r'("warnings":)\d+(,"notes":)\d+')
 DOCUMENTS = re.compile(r"^(.*: ok \(.*), \d+ documents?\)$", re.M)
 
 
@@ -77,8 +79,11 @@ class Subject:
         return self.about is None and not self.ignored
 
     def stdout(self, text):
-        """How many documents a cluster has is not what a case about codes is about."""
-        return text if self.about is None else DOCUMENTS.sub(r"\1, {n} documents)", text)
+        """How many documents a cluster has, and how many notes it gets, is not what a case about
+        codes is about."""
+        if self.about is None:
+            return text
+        return COUNTS.sub(r"\1{n}\2{n}", DOCUMENTS.sub(r"\1, {n} documents)", text))
 
     def stderr(self, text):
         """The text without bystanders, and then without the line that counts all of them."""

@@ -1,0 +1,77 @@
+#include "cli/apply_result.hpp"
+
+#include <algorithm>
+
+namespace gpuctl::cli {
+
+namespace {
+
+yaml::Node choices_of(const Planned& planned, yaml::Arena& arena) {
+  std::vector<yaml::Node> out;
+  for (const MovedChoice& choice : planned.moves) {
+    yaml::MapBuilder one;
+    one.set(arena, "path", arena.string(choice.path));
+    one.set(arena, "from", arena.string(choice.from));
+    one.set(arena, "to", arena.string(choice.to));
+    if (!choice.because.empty()) one.set(arena, "because", arena.string(choice.because));
+    out.push_back(one.build(arena));
+  }
+  return arena.list(out);
+}
+
+yaml::Node cluster_of(const Planned& planned, bool as_patch, std::size_t files,
+                      yaml::Arena& arena) {
+  yaml::MapBuilder out;
+  set_cluster(planned.cluster, out, arena);
+  effects::ClusterChange nothing;
+  nothing.cluster = planned.cluster;
+  nothing.files = plan::summary({});
+  if (as_patch) {
+    out.set(arena, "changed", yaml::Node::boolean(!planned.changes.empty()));
+    out.set(arena, "files", arena.string(plan::summary(planned.changes)));
+  } else {
+    const yaml::Node effects = effects::json(planned.known ? nothing : planned.effects, arena);
+    for (const yaml::Entry& field : effects.entries()) out.set(field.key, field.value);
+  }
+  set_changes(planned.changes, "clusters/" + planned.cluster, files, out, arena);
+  if (as_patch) {
+    out.set(arena, "patch", arena.string(planned.patch));
+  } else {
+    out.set(arena, "choices", choices_of(planned, arena));
+  }
+  return out.build(arena);
+}
+
+}  // namespace
+
+void record_verdicts(const std::vector<Finished>& blueprints, bool strict, ResultDocument& result) {
+  yaml::Arena& arena = result.arena();
+  std::vector<yaml::Node> out;
+  for (const Finished& blueprint : blueprints) {
+    out.push_back(verdict_of(blueprint, strict, arena).build(arena));
+  }
+  result.set("blueprints", arena.list(out));
+}
+
+void record_plans(const std::vector<Planned>& plans, const std::string& form,
+                  const std::function<std::size_t(const std::string& directory)>& present,
+                  ResultDocument& result) {
+  const bool as_patch = form == "diff";
+  yaml::Arena& arena = result.arena();
+  std::vector<yaml::Node> clusters;
+  effects::Effect worst = effects::Effect::none;
+  bool changed = false;
+  for (const Planned& planned : plans) {
+    if (planned.cluster.empty() || planned.findings.has_errors()) continue;
+    const std::size_t files =
+        planned.known ? present("clusters/" + planned.cluster) : planned.files;
+    clusters.push_back(cluster_of(planned, as_patch, files, arena));
+    worst = std::max(worst, planned.effects.assessment.worst());
+    changed = changed || !planned.changes.empty();
+  }
+  result.set_flag("changed", changed);
+  if (!as_patch) result.set("worst", effects::name_of(worst));
+  result.set("clusters", arena.list(clusters));
+}
+
+}  // namespace gpuctl::cli
