@@ -110,11 +110,14 @@ def branches(scene):
     scene.accepted(scene.apply(url, "--branch", "new/one"), "new", branch="new/one")
     scene.check(scene.git("rev-parse", "new/one~1").strip() == base, "it starts elsewhere")
     scene.check(scene.tip() == base, "main moved")
-    scene.unchanged(scene.apply(url, "--branch", "new/one"), "again")
+    done = scene.apply(url, "--branch", "new/one")
+    scene.check(done.code == 0 and not done.pushed and "branch new/one has that already" in done.stdout,
+                f"again: {done.text}")
     scene.blueprint(replicas=2)
     done = scene.apply(url, "--branch", "new/one")
     scene.accepted(done, "existing", branch="new/one")
-    scene.check("updated" in done.stdout, f"not planned against the branch: {done.stdout}")
+    scene.check("created" in done.stdout, f"not planned against the base: {done.stdout}")
+    scene.check(scene.git("rev-parse", "new/one~1").strip() == base, "not made anew")
     # The default branch is the one that HEAD names, whatever its name.
     scene.git("symbolic-ref", "HEAD", "refs/heads/new/one")
     scene.blueprint(replicas=3)
