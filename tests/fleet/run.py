@@ -208,7 +208,8 @@ def check_compiled(gpuctl, scratch, tally):
             plain = run([gpuctl, "--format", "json", *words], env=env)
             text = run([gpuctl, "--format", "json", "--templates", folder / "templates", *words],
                        env=env)
-            cut = re.compile(rb"^ *catalog: .*$", re.M)
+            # The digest of the knowledge, and notes that files of it were replaced (GPU0405).
+            cut = re.compile(rb'catalog: [\\"0-9a-f]+|"notes":\d+')
             tally.check(cut.sub(b"", plain.stdout) == cut.sub(b"", text.stdout),
                         f"{sample.stem}: {words[0]} differs when compiled from the text")
             said = [line for line in text.stderr.splitlines() if b"GPU0405" not in line]
