@@ -19,7 +19,7 @@ constexpr const char* kGenerated =
 std::string edited_file(const git::Repository& repository, const git::Head& head,
                         const std::string& directory, diag::Sink& sink) {
   const std::string prefix = directory + "/";
-  const std::string lock_path = prefix + std::string(plan::kLockFile);
+  std::string lock_path = prefix + std::string(plan::kLockFile);
   const std::map<std::string, std::string> before = repository.list(head.base, directory, sink);
   const std::map<std::string, std::string> after = repository.list(head.tip, directory, sink);
   std::optional<plan::Lock> lock;
