@@ -1,50 +1,36 @@
 """Branches that are to be merged: planned anew on their base, and merged as a forge does it."""
 
+import json
+import pathlib
 import shutil
+
+import yaml
 
 import servers
 from transports import reach
 
-HEAD = """apiVersion: gpuctl.dev/v1alpha1
-kind: Blueprint
-metadata: {{name: lab}}
-spec:
-{spec}
-  gpuPools:
-{pools}
-"""
-# Platform -> (the blueprint above its pools, a first pool, two more).
-PLATFORMS = {
-    "aws": ("""  platform: aws
-  baseDomain: example.com
-  gitops: {repoURL: "https://git.example.com/fleet.git"}
-  openshift: {version: "4.20"}
-  aws: {region: eu-central-1, zones: [eu-central-1a]}
-  access: {pullSecret: {env: PULL_SECRET}}""",
-            "    - {name: first, instanceType: g5.xlarge, replicas: 1}",
-            "    - {name: alpha, instanceType: g6.xlarge, replicas: 1}",
-            "    - {name: omega, instanceType: p4d.24xlarge, replicas: 1, mig: {strategy: single, layouts: [{partitions: {1g.5gb: 7}}]}}"),
-    "gke": ("""  platform: gke
-  gitops: {repoURL: "https://git.example.com/fleet.git"}
-  gke: {project: acme-gpu, location: europe-west4-a, version: "1.35"}""",
-            "    - {name: first, machineType: g2-standard-4, replicas: 1}",
-            "    - {name: alpha, machineType: g2-standard-8, replicas: 1}",
-            "    - {name: omega, machineType: g2-standard-12, replicas: 2}"),
-}
-FACTS = """apiVersion: gpuctl.dev/v1alpha1
-kind: Facts
-metadata: {name: lab}
-spec: {infraID: lab-x7k2p, bootImages: {amd64: ami-0a1b2c3d4e5f60718}}
-"""
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The sample of each platform; pools are copies of its first one.
+SAMPLES = {"aws": "aws-p4d-mig-mixed", "gcp": "gcp-n1-t4", "gke": "gke-l4-separate-pool",
+           "vsphere": "vsphere-passthrough-rdma"}
+NAMES = ("first", "alpha", "omega")
 
 
-def write(scene, platform, *numbers):
-    """The blueprint with the first pool and those of these numbers."""
-    spec, *pools = PLATFORMS[platform]
-    facts = scene.work / "lab.facts.yaml"
-    facts.write_text(FACTS if platform == "aws" else FACTS.split("spec:")[0] + "spec: {}\n")
-    chosen = [pools[0]] + [pools[number] for number in numbers]
-    (scene.work / "lab.yaml").write_text(HEAD.format(spec=spec, pools="\n".join(chosen)))
+def write(scene, platform, *numbers, branch=None):
+    """The blueprint of a platform with the first pool and those of these numbers."""
+    blueprint = yaml.safe_load((ROOT / f"blueprints/{SAMPLES[platform]}.yaml").read_text())
+    old = blueprint["metadata"]["name"]
+    blueprint["metadata"]["name"] = "lab"
+    if branch:
+        blueprint["spec"]["gitops"]["branch"] = branch
+    first = blueprint["spec"]["gpuPools"][0]
+    blueprint["spec"]["gpuPools"] = [{**first, "name": NAMES[number]} for number in (0, *numbers)]
+    # JSON is YAML too, and has no aliases.
+    (scene.work / "lab.yaml").write_text(json.dumps(blueprint, indent=2))
+    facts = ROOT / f"blueprints/{SAMPLES[platform]}.facts.yaml"
+    text = facts.read_text().replace(old, "lab") if facts.exists() else (
+        "apiVersion: gpuctl.dev/v1alpha1\nkind: Facts\nmetadata: {name: lab}\nspec: {}\n")
+    (scene.work / "lab.facts.yaml").write_text(text)
 
 
 def apply(scene, url, branch, name="lab"):
@@ -163,9 +149,7 @@ def followed(scene):
     url = reach(scene, "git")
     propose(scene, url, "aws", "")
     for numbers in ((1,), (1, 2)):
-        write(scene, "aws", *numbers)
-        path = scene.work / "lab.yaml"
-        path.write_text(path.read_text().replace("fleet.git\"}", "fleet.git\", branch: live}"))
+        write(scene, "aws", *numbers, branch="live")
         tip = scene.tip("live") or scene.tip()
         done = apply(scene, url, "live")
         scene.check(done.code == 0 and done.pushed and "GPU0536" not in done.stderr, done.text)
@@ -208,7 +192,7 @@ def guarded(scene):
 
 def cases(_options):
     return ([(f"two, {platform}, {'squashed' if squash else 'merged'}, {first} first", two, platform,
-              squash, first) for platform in PLATFORMS for squash in (False, True)
+              squash, first) for platform in SAMPLES for squash in (False, True)
              for first in (1, 2)] +
             [(f"anew, {kind}", anew, kind) for kind in ("git", "local")] +
             [(f"kept for a {why}", kept, why) for why in ("commit", "edit", "merge", "cluster")] +
