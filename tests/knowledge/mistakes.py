@@ -145,7 +145,7 @@ MISTAKES = [
     (T + "aws/prerequisites.yaml", "$if: ours", "$if: quotas", "GPU0302"),
     (T + "aws/prerequisites.yaml", "    $if: ours\n", "", "GPU0411", "$end\n\n    The bootstrap machine"),
     (T + "aws/prerequisites.yaml", "in it:\n    $end\n", "in it:\n", "GPU0411", "$else\n    A public"),
-    (T + "aws/prerequisites.yaml", "part in cluster.aws.demand\n", "part of cluster.aws.demand\n", "GPU0411",
+    (T + "aws/prerequisites.yaml", "part in fixed\n", "part of fixed\n", "GPU0411",
      "$forEach: part of"),
     (T + "aws/prerequisites.yaml", "$let: known = ", "$let: region = ", "GPU0411"),
     (T + "aws/prerequisites.yaml", "$forEach: type in types", "$forEach: type in typs", "GPU0302"),
