@@ -17,9 +17,13 @@ constexpr std::chrono::milliseconds kInterval{500};
 // less; computing takes more.
 constexpr std::uint64_t kLeastTicks = 20;
 
+// Processes end while we read about them: read() fails with ESRCH then, which an iterator over the
+// buffer would throw.
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 // Characters that a process has read and written; proc(5), /proc/pid/io.
@@ -66,8 +70,10 @@ std::set<std::string> unanswered() {
 
 bool holds_any(const std::string& process, const std::set<std::string>& sockets) {
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(process + "/fd", ignored)) {
-    if (sockets.contains(fs::read_symlink(entry.path(), ignored).string())) return true;
+  std::error_code ended;
+  fs::directory_iterator entry(process + "/fd", ended);
+  for (; !ended && entry != fs::directory_iterator(); entry.increment(ended)) {
+    if (sockets.contains(fs::read_symlink(entry->path(), ignored).string())) return true;
   }
   return false;
 }
