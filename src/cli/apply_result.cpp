@@ -23,14 +23,11 @@ yaml::Node cluster_of(const Planned& planned, bool as_patch, std::size_t files,
                       yaml::Arena& arena) {
   yaml::MapBuilder out;
   set_cluster(planned.cluster, out, arena);
-  effects::ClusterChange nothing;
-  nothing.cluster = planned.cluster;
-  nothing.files = plan::summary({});
   if (as_patch) {
     out.set(arena, "changed", yaml::Node::boolean(!planned.changes.empty()));
     out.set(arena, "files", arena.string(plan::summary(planned.changes)));
   } else {
-    const yaml::Node effects = effects::json(planned.known ? nothing : planned.effects, arena);
+    const yaml::Node effects = effects::json(planned.effects, arena);
     for (const yaml::Entry& field : effects.entries()) out.set(field.key, field.value);
   }
   set_changes(planned.changes, "clusters/" + planned.cluster, files, out, arena);
@@ -43,15 +40,6 @@ yaml::Node cluster_of(const Planned& planned, bool as_patch, std::size_t files,
 }
 
 }  // namespace
-
-void record_verdicts(const std::vector<Finished>& blueprints, bool strict, ResultDocument& result) {
-  yaml::Arena& arena = result.arena();
-  std::vector<yaml::Node> out;
-  for (const Finished& blueprint : blueprints) {
-    out.push_back(verdict_of(blueprint, strict, arena).build(arena));
-  }
-  result.set("blueprints", arena.list(out));
-}
 
 void record_plans(const std::vector<Planned>& plans, const std::string& form,
                   const std::function<std::size_t(const std::string& directory)>& present,

@@ -8,9 +8,6 @@
 
 namespace gpuctl::cli {
 
-/// Records the blueprints of a run and what was found in each.
-void record_verdicts(const std::vector<Finished>& blueprints, bool strict, ResultDocument& result);
-
 /// Records the clusters with their files and effects, and the worst of these; in the form `diff`
 /// their patches instead. `present` tells how many files a cluster has whose plan was not made
 /// because nothing has changed. Plans with errors are left out.

@@ -59,12 +59,7 @@ class Apply {
  private:
   git::CommitStatus attempt_once(Request request) {
     diag::Sink sink;
-    if (!target_->look(sink)) {
-      report_.show(sink, diag::Sources());
-      return git::CommitStatus::failed;
-    }
-    head_ = target_->head();
-    if (!choose_start(sink)) {
+    if (!target_->look(sink) || !choose_start(sink)) {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
     }
@@ -105,8 +100,9 @@ class Apply {
     };
     std::vector<Finished> made = run_all(blueprints, request, knowledge_,
                                          thread_count(options_.inputs.jobs), report_, consume);
-    if (holds_known(made, plans)) full_ = true;
-    if (holds_known(made, plans) || (!failed && keeps_commits(plans))) return attempt_once(request);
+    const bool passed_one_over = holds_known(made, plans);
+    if (passed_one_over) full_ = true;
+    if (passed_one_over || (!failed && keeps_commits(plans))) return attempt_once(request);
     if (unchanged && !options_.all_notes) leave_out_told(*unchanged, made);
     for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
     if (!failed) check_words(plans, sink);
@@ -126,6 +122,7 @@ class Apply {
 
   // Branches that are to be merged start at their base, if this makes again all that they have.
   bool choose_start(diag::Sink& sink) {
+    head_ = target_->head();
     proposal_.reset();
     if (head_.base.empty() || !options_.choose_again.empty() || !options_.retired.empty()) {
       return true;
@@ -199,7 +196,7 @@ class Apply {
                       });
     if (global_.result->wanted()) {
       const auto present = [&](const std::string& directory) {
-        return target_->repository()->list(target_->head().start, directory, sink).size();
+        return target_->repository()->list(head_.start, directory, sink).size();
       };
       record_plans(plans, options_.output, present, *global_.result);
     }
@@ -275,6 +272,8 @@ class Apply {
       if (!known[i] || trees[i] != known[i]->tree) continue;
       plans[i].cluster = known[i]->directory.substr(kClusters.size());
       plans[i].known = true;
+      plans[i].effects.cluster = plans[i].cluster;
+      plans[i].effects.files = plan::summary({});
       finished[i] = std::move(known[i]->finished);
       if (seen.insert(plans[i].cluster).second) continue;
       for (Planned& planned : plans) planned.known = false;
@@ -312,7 +311,9 @@ class Apply {
   // Once the attempt is known to be the last: the others would say the same.
   void show(const std::vector<Finished>& clusters, const diag::Sink& sink) {
     show_all(clusters, options_.inputs.strict, report_);
-    record_verdicts(clusters, options_.inputs.strict, *global_.result);
+    if (global_.result->wanted()) {
+      record_verdicts(clusters, options_.inputs.strict, *global_.result);
+    }
     report_.show(sink, diag::Sources());
   }
 
@@ -378,10 +379,6 @@ class Apply {
                               diag::Sink& sink) {
     std::vector<effects::ClusterChange> changes;
     for (Planned& planned : plans) {
-      if (planned.known) {
-        planned.effects.cluster = planned.cluster;
-        planned.effects.files = plan::summary({});
-      }
       changes.push_back(std::move(planned.effects));
       sink.take(std::move(planned.excess));
     }

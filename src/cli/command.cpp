@@ -66,6 +66,11 @@ Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources) cons
   return out;
 }
 
+std::size_t Shown::count_notes() const {
+  return static_cast<std::size_t>(std::count_if(
+      notes.begin(), notes.end(), [](const Note& note) { return note.begin != note.end; }));
+}
+
 void Shown::leave_out(const std::set<std::string>& told) {
   // From the end, so that the places of the others stay true.
   for (auto note = notes.rbegin(); note != notes.rend(); ++note) {
@@ -89,11 +94,7 @@ void Shown::leave_out_notes() {
 void Report::show(const Shown& shown) {
   errors_ += shown.errors;
   warnings_ += shown.warnings;
-  std::size_t notes = 0;
-  if (!quiet_) {
-    for (const Shown::Note& note : shown.notes) notes += note.begin == note.end ? 0 : 1;
-  }
-  result_.count(shown.errors, shown.warnings, notes);
+  result_.count(shown.errors, shown.warnings, quiet_ ? 0 : shown.count_notes());
   if (quiet_ && !shown.notes.empty()) {
     Shown rest = shown;
     rest.leave_out_notes();

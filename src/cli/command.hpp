@@ -56,6 +56,8 @@ struct Shown {
   std::size_t warnings = 0;
   std::vector<Note> notes;
 
+  /// How many notes the text has, without those that were taken out.
+  std::size_t count_notes() const;
   /// Takes those notes out of the text that `told` has; it stays known what they were.
   void leave_out(const std::set<std::string>& told);
   /// Takes all notes out of the text.

@@ -55,6 +55,7 @@ std::string trailers(const std::vector<Planned>& plans, const std::string& comma
 }  // namespace
 
 void check_subject(const std::string& subject, Knowledge& knowledge, diag::Sink& sink) {
+  if (subject.empty()) return;  // and no rules to make ready
   const std::shared_ptr<const secrets::Rules> rules = knowledge.secret_rules();
   secrets::Budget budget;
   for (const secrets::Hit& hit :

@@ -317,20 +317,15 @@ void say_written(const RenderOptions& options, const std::vector<Work>& work,
 // What came of the clusters; `written` when it is in its place.
 void record(const std::vector<Finished>& blueprints, const std::vector<Work>& work,
             const RenderOptions& options, bool written, ResultDocument& result) {
-  yaml::Arena& arena = result.arena();
-  std::vector<yaml::Node> verdicts;
-  for (const Finished& blueprint : blueprints) {
-    verdicts.push_back(verdict_of(blueprint, options.inputs.strict, arena).build(arena));
-  }
+  record_verdicts(blueprints, options.inputs.strict, result);
   std::vector<yaml::Node> clusters;
   for (const Work& one : work) {
     if (written && one.result.is_map()) clusters.push_back(one.result);
   }
-  result.set("blueprints", arena.list(verdicts));
   result.set_flag("written", written);
   if (!options.output.empty()) result.set("directory", shown(options.output));
   if (!options.install_dir.empty()) result.set("installDirectory", shown(options.install_dir));
-  result.set("clusters", arena.list(clusters));
+  result.set("clusters", result.arena().list(clusters));
 }
 
 int run_render(const RenderOptions& options, const GlobalOptions& global) {

@@ -17,12 +17,6 @@ yaml::Node number(std::size_t value) {
   return yaml::Node::integer(static_cast<std::int64_t>(value));
 }
 
-std::size_t notes_in(const Shown& shown) {
-  return static_cast<std::size_t>(
-      std::count_if(shown.notes.begin(), shown.notes.end(),
-                    [](const Shown::Note& note) { return note.begin != note.end; }));
-}
-
 }  // namespace
 
 void ResultDocument::set(std::string_view field, const yaml::Node& value) {
@@ -110,8 +104,18 @@ yaml::MapBuilder verdict_of(const Finished& blueprint, bool strict, yaml::Arena&
   out.set(arena, "accepted", yaml::Node::boolean(blueprint.accepted(strict)));
   out.set(arena, "errors", number(blueprint.findings.errors));
   out.set(arena, "warnings", number(blueprint.findings.warnings));
-  out.set(arena, "notes", number(notes_in(blueprint.findings) + notes_in(blueprint.withheld)));
+  out.set(arena, "notes",
+          number(blueprint.findings.count_notes() + blueprint.withheld.count_notes()));
   return out;
+}
+
+void record_verdicts(const std::vector<Finished>& blueprints, bool strict, ResultDocument& result) {
+  yaml::Arena& arena = result.arena();
+  std::vector<yaml::Node> out;
+  for (const Finished& blueprint : blueprints) {
+    out.push_back(verdict_of(blueprint, strict, arena).build(arena));
+  }
+  result.set("blueprints", arena.list(out));
 }
 
 }  // namespace gpuctl::cli

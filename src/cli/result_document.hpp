@@ -58,5 +58,7 @@ void set_changes(const std::vector<plan::Change>& changes, const std::string& di
 void set_cluster(std::string_view cluster, yaml::MapBuilder& to, yaml::Arena& arena);
 /// What is known of a blueprint once it has run: its file, cluster, verdict and findings.
 yaml::MapBuilder verdict_of(const Finished& blueprint, bool strict, yaml::Arena& arena);
+/// Records the blueprints of a run and what was found in each.
+void record_verdicts(const std::vector<Finished>& blueprints, bool strict, ResultDocument& result);
 
 }  // namespace gpuctl::cli
