@@ -280,8 +280,7 @@ class PlatformLoader {
         sink_.error(kKnowledgeFile, row.origin(), "second row for kind `" + facts.kind + "`");
         continue;
       }
-      yaml::MapBuilder merged;
-      const auto add = [&](const std::string& group) {
+      const auto add = [&](const std::string& group, yaml::MapBuilder& merged) {
         for (const auto& [key, value] : annotations[group]) {
           const yaml::Node* before = merged.find(key);
           const std::string joined = before == nullptr ? std::string(value.as_string())
@@ -290,9 +289,16 @@ class PlatformLoader {
           merged.set(library_.arena(), key, library_.arena().string(joined, value.origin()));
         }
       };
-      add(std::string(row.get("protection").as_string()));
-      if (row.get("custom").as_boolean()) add("custom");
-      if (!merged.empty()) facts.annotations = merged.build(library_.arena(), row.origin());
+      yaml::MapBuilder all;
+      yaml::MapBuilder unprotected;
+      add(std::string(row.get("protection").as_string()), all);
+      if (row.get("custom").as_boolean()) {
+        add("custom", all);
+        add("custom", unprotected);
+      }
+      yaml::Arena& arena = library_.arena();
+      if (!all.empty()) facts.annotations = all.build(arena, row.origin());
+      if (!unprotected.empty()) facts.unprotected = unprotected.build(arena, row.origin());
       platform_->kinds.push_back(std::move(facts));
     }
   }

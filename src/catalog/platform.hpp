@@ -32,6 +32,7 @@ struct KindFacts {
   bool namespaced = false;
   yaml::Node row;          // as written
   yaml::Node annotations;  // merged protection annotations, or null
+  yaml::Node unprotected;  // those that are not about protection, or null
 };
 
 /// The rules of a file; in `DocumentKind::rules` as far as they are on that kind.

@@ -19,6 +19,18 @@ yaml::Node choices_of(const Planned& planned, yaml::Arena& arena) {
   return arena.list(out);
 }
 
+// What has begun to leave and goes with `--step 2`.
+yaml::Node next_step(const Planned& planned, yaml::Arena& arena) {
+  std::vector<yaml::Node> paths;
+  for (const std::string& path : planned.leaving) {
+    paths.push_back(arena.string("clusters/" + planned.cluster + "/" + path));
+  }
+  yaml::MapBuilder out;
+  out.set(arena, "step", yaml::Node::integer(2));
+  out.set(arena, "removes", arena.list(paths));
+  return out.build(arena);
+}
+
 yaml::Node cluster_of(const Planned& planned, bool as_patch, std::size_t files,
                       yaml::Arena& arena) {
   yaml::MapBuilder out;
@@ -35,6 +47,7 @@ yaml::Node cluster_of(const Planned& planned, bool as_patch, std::size_t files,
     out.set(arena, "patch", arena.string(planned.patch));
   } else {
     out.set(arena, "choices", choices_of(planned, arena));
+    if (!planned.leaving.empty()) out.set(arena, "next", next_step(planned, arena));
   }
   return out.build(arena);
 }

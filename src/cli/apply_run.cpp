@@ -124,9 +124,7 @@ class Apply {
   bool choose_start(diag::Sink& sink) {
     head_ = target_->head();
     proposal_.reset();
-    if (head_.base.empty() || !options_.choose_again.empty() || !options_.retired.empty()) {
-      return true;
-    }
+    if (head_.base.empty() || !command().empty()) return true;
     std::optional<git::Proposal> found = read_proposed(*target_->repository(), head_, sink);
     if (!found) return false;
     const std::string& obstacle = found->obstacle.empty() ? kept_ : found->obstacle;
@@ -369,6 +367,7 @@ class Apply {
   // What the trailer says: which command apply would not do again.
   std::string command() const {
     if (!options_.choose_again.empty()) return "upgrade";
+    if (options_.inputs.step > 1) return "step";
     return options_.retired.empty() ? "" : "retire";
   }
 
@@ -410,8 +409,7 @@ class Apply {
   Knowledge& knowledge_;
   Report& report_;
   std::unique_ptr<Target> target_;
-  bool full_ = options_.full || options_.all_notes || !options_.choose_again.empty() ||
-               !options_.retired.empty();
+  bool full_ = options_.full || options_.all_notes || !command().empty();
   bool changed_ = false;
   git::Head head_;
   std::optional<git::Proposal> proposal_;  // of a branch that is planned anew

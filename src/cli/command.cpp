@@ -225,12 +225,19 @@ void BlueprintOptions::add_target_options(CLI::App& command) {
                 "Take these facts although the output has another infrastructure for this cluster: "
                 "it was installed anew")
       ->needs("--facts");
+  command
+      .add_option("--step", step,
+                  "2: take away what the last commit began to take away; what begins to leave "
+                  "with this one stays until then")
+      ->check(CLI::Range(1, 2))
+      ->type_name("N");
 }
 
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report) {
   Request request;
   request.facts_file = options.facts;
   request.replace_facts = options.facts_replace;
+  request.go_on = options.step > 1;
   request.date = base::day_text(chosen_day(options.date));
   std::vector<std::string> directories = options.crds;
   if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {

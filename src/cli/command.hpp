@@ -120,6 +120,7 @@ struct BlueprintOptions {
   std::string facts;
   std::vector<std::string> crds;
   bool facts_replace = false;
+  int step = 1;  // of what leaves in steps
   bool strict = false;
   std::string date;   // --date, or empty
   unsigned jobs = 0;  // 0: one a processor

@@ -98,11 +98,14 @@ Planned plan_cluster(Result& result, const Base& base, const ApplyOptions& optio
   planned.changes =
       plan::compare(result.output->files, result.loaded->lock(), present,
                     result.rendered().withheld, {options.take_over}, planned.findings);
-  plan::warn_removals(planned.changes, directory, present, *result.opened->blueprint.platform,
-                      planned.findings);
+  plan::report_removals(planned.changes, result.rendered(), result.loaded->lock(), directory,
+                        present, *result.opened->blueprint.platform, planned.findings);
   result.leave_out_ignored(planned.findings);
   if (planned.findings.has_errors()) return planned;
   planned.files = result.output->files.files.size();
+  for (const render::Document& document : result.rendered().documents) {
+    if (document.leaving) planned.leaving.push_back(document.path);
+  }
   planned.inputs = result.inputs;
   planned.exceptions = result.loaded->guard.used();
   if (options.output == "diff") {

@@ -32,6 +32,7 @@ struct Planned {
   pipeline::Inputs inputs;
   std::vector<std::string> choices;     // paths of all
   std::vector<std::string> names;       // that the last commit retained
+  std::vector<std::string> leaving;     // files that the next step removes
   std::vector<std::string> exceptions;  // from the search for secrets
   std::vector<MovedChoice> moves;
   std::string patch;  // of the files, when that is asked for

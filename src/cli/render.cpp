@@ -208,8 +208,8 @@ class Rendering {
     std::vector<plan::Change> changes =
         plan::compare(result.output->files, result.loaded->lock(), present,
                       result.rendered().withheld, {options_.take_over}, work.findings);
-    plan::warn_removals(changes, directory, present, *result.opened->blueprint.platform,
-                        work.findings);
+    plan::report_removals(changes, result.rendered(), result.loaded->lock(), directory, present,
+                          *result.opened->blueprint.platform, work.findings);
     result.leave_out_ignored(work.findings);
     work.written = result.cluster() + ": " + plan::summary(changes) + " below " +
                    shown(options_.output) + "/" + directory;

@@ -23,6 +23,8 @@ constexpr std::string_view kClusterKind = "Cluster";
 // Bytes of a value in a report: enough to recognise it.
 constexpr std::size_t kMostValueBytes = 60;
 
+constexpr std::string_view kAnnotations = "metadata.annotations";
+
 std::string value_text(const Node& value) {
   if (value.is_null()) return {};
   std::string text = yaml::emit_json(value);
@@ -77,9 +79,13 @@ class Assess {
 
   ObjectChange object(const Pair& pair) {
     const Manifest& shown = pair.now != nullptr ? *pair.now : *pair.old;
-    ObjectChange out{
-        Operation::changed, pair.kind.kind, pair.name, shown.layer, shown.path, {}, {}};
+    ObjectChange out;
+    out.kind = pair.kind.kind;
+    out.name = pair.name;
+    out.layer = shown.layer;
+    out.path = shown.path;
     pair_ = &pair;
+    out.leaves = begins_to_leave();
     if (pair.old == nullptr) {
       out.operation = Operation::created;
     } else if (pair.now == nullptr) {
@@ -87,7 +93,11 @@ class Assess {
     } else if (pair.old->layer != pair.now->layer) {
       out.operation = Operation::moved;
     }
-    if (out.operation != Operation::changed) whole(out.operation, out);
+    if (out.leaves) {
+      whole(Operation::removed, out);
+    } else if (out.operation != Operation::changed) {
+      whole(out.operation, out);
+    }
     if (pair.old != nullptr && pair.now != nullptr) fields(out);
     std::stable_sort(out.findings.begin(), out.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.effect > b.effect; });
@@ -120,6 +130,15 @@ class Assess {
   }
 
  private:
+  bool begins_to_leave() const {
+    return pair_->old != nullptr && pair_->now != nullptr && pair_->now->leaving &&
+           !pair_->old->leaving;
+  }
+
+  bool goes_at_last() const {
+    return pair_->old != nullptr && pair_->now == nullptr && pair_->old->leaving;
+  }
+
   void whole(Operation operation, ObjectChange& out) {
     bind(Field{});
     for_row(
@@ -127,7 +146,18 @@ class Assess {
           return row.fields.empty() && std::find(row.operations.begin(), row.operations.end(),
                                                  operation) != row.operations.end();
         },
-        [&](const Row* row) { out.findings.push_back(finding(row)); });
+        [&](const Row* row) {
+          Finding one = finding(row);
+          const Sequence* sequence = rows_.sequence(one.sequence);
+          if (out.leaves) {
+            one.held = true;
+            if (sequence != nullptr) one.step = sequence->first_commit();
+          } else if (goes_at_last()) {
+            one.held = false;
+            if (sequence != nullptr) one.step = sequence->last_commit();
+          }
+          out.findings.push_back(std::move(one));
+        });
   }
 
   void fields(ObjectChange& out) {
@@ -136,6 +166,8 @@ class Assess {
     std::map<std::pair<const Row*, std::string>, std::size_t> by_reason;
     std::set<std::pair<std::size_t, std::string>> shown;
     for (const Field& field : all) {
+      // That the annotations go which protect it is said of the object.
+      if (out.leaves && written(field.steps).starts_with(kAnnotations)) continue;
       const Operation operation = field.from.is_null() ? Operation::added
                                   : field.to.is_null() ? Operation::taken
                                                        : Operation::changed;
@@ -233,6 +265,7 @@ class Assess {
     out.takes = row->takes;
     out.source = row->source;
     out.sequence = row->sequence;
+    out.step = row->step;
     if (row->reason) {
       const cel::TextOutcome text = cel::evaluate(row->reason.get(), values_, arena_);
       if (text.error) {
@@ -337,6 +370,19 @@ void block_layers(std::vector<ObjectChange>& objects) {
   }
 }
 
+// Adds the sequence of a finding; where several are steps of it, the first one counts.
+void add_way(const Rows& rows, const Finding& finding, std::vector<Way>& ways) {
+  const Sequence* sequence = rows.sequence(finding.sequence);
+  if (sequence == nullptr) return;
+  const auto known = std::find_if(ways.begin(), ways.end(),
+                                  [&](const Way& way) { return way.sequence == sequence; });
+  if (known == ways.end()) {
+    ways.push_back({sequence, finding.step});
+  } else if (finding.step != 0 && (known->step == 0 || finding.step < known->step)) {
+    known->step = finding.step;
+  }
+}
+
 }  // namespace
 
 Effect ObjectChange::worst() const {
@@ -376,13 +422,7 @@ Assessment assess(const Rows& rows, const Side& earlier, const Side& later,
   std::stable_sort(out.files.begin(), out.files.end(),
                    [](const FileChange& a, const FileChange& b) { return a.effect > b.effect; });
   for (const ObjectChange& object : out.objects) {
-    for (const Finding& finding : object.findings) {
-      const Sequence* sequence = rows.sequence(finding.sequence);
-      if (sequence == nullptr) continue;
-      if (std::find(out.sequences.begin(), out.sequences.end(), sequence) == out.sequences.end()) {
-        out.sequences.push_back(sequence);
-      }
-    }
+    for (const Finding& finding : object.findings) add_way(rows, finding, out.ways);
   }
   return out;
 }

@@ -12,10 +12,11 @@ namespace gpuctl::effects {
 
 /// A document of a cluster in one of two commits.
 struct Manifest {
-  std::string path;   // below the cluster's directory
-  std::string layer;  // or empty
-  std::string pool;   // that it was made for, or empty
-  yaml::Node body;    // no map when it is no object
+  std::string path;      // below the cluster's directory
+  std::string layer;     // or empty
+  std::string pool;      // that it was made for, or empty
+  yaml::Node body;       // no map when it is no object
+  bool leaving = false;  // nothing wants it any more: a later commit takes it away
 };
 
 /// A cluster in one of two commits.
@@ -49,6 +50,7 @@ struct Finding {
   std::string takes;
   std::string source;
   std::string sequence;
+  std::size_t step = 0;             // of it that this commit is, from 1; 0: it is none
   std::vector<FieldChange> fields;  // none: the object as a whole
   std::vector<std::string> pools;   // whose nodes it is about
   std::optional<Count> nodes;       // absent: not known
@@ -58,6 +60,7 @@ struct Finding {
 /// What happens to one object.
 struct ObjectChange {
   Operation operation = Operation::changed;  // created, removed, moved or changed
+  bool leaves = false;                       // it is still there; what removes it is begun
   std::string kind;
   std::string name;  // "namespace/name"
   std::string layer;
@@ -75,10 +78,16 @@ struct FileChange {
   std::string reason;
 };
 
+/// A sequence that findings name.
+struct Way {
+  const Sequence* sequence;
+  std::size_t step = 0;  // that this commit is, from 1; 0: it is none
+};
+
 struct Assessment {
-  std::vector<ObjectChange> objects;       // the worst first
-  std::vector<FileChange> files;           // likewise; without those that do nothing
-  std::vector<const Sequence*> sequences;  // that findings name, each once
+  std::vector<ObjectChange> objects;  // the worst first
+  std::vector<FileChange> files;      // likewise; without those that do nothing
+  std::vector<Way> ways;              // each sequence once
   /// Of what happens by itself: what is held happens when somebody approves.
   Effect worst() const;
 };
@@ -89,7 +98,8 @@ struct Surroundings {
 };
 
 /// Compares two commits of a cluster. Objects are matched by group, kind, namespace and name, files
-/// by path. What no row says is `unknown`; so is what a row fails on.
+/// by path. What no row says is `unknown`; so is what a row fails on. Where an object begins to
+/// leave, the row on its removal counts as held, and where it goes at last, as not held.
 Assessment assess(const Rows& rows, const Side& earlier, const Side& later,
                   const Surroundings& surroundings, yaml::Arena& arena);
 

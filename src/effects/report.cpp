@@ -52,13 +52,27 @@ std::string extent_of(const Finding& finding) {
   return out;
 }
 
+std::string title_of(const Way& way) {
+  if (way.step == 0) return way.sequence->title;
+  return way.sequence->title + " (this commit is step " + std::to_string(way.step) + " of " +
+         std::to_string(way.sequence->steps.size()) + ")";
+}
+
+std::string step_text(const Way& way, std::size_t step) {
+  const SequenceStep& one = way.sequence->steps[step - 1];
+  const std::string_view by = step == way.step ? "this commit"
+                              : one.is_commit  ? "commit"
+                                               : "by hand";
+  return std::string(by) + ": " + one.text;
+}
+
 std::string headline(const ClusterChange& change) {
   if (!change.changed) return "no change";
   if (change.first) return "first commit: nothing runs yet";
   const Effect worst = change.assessment.worst();
   const Effect held = worst_held(change.assessment);
   std::string out = "worst effect: " + std::string(name_of(worst));
-  if (held > worst) out += "; when somebody approves: " + std::string(name_of(held));
+  if (held > worst) out += "; held: " + std::string(name_of(held));
   return out;
 }
 

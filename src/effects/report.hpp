@@ -26,6 +26,12 @@ std::string class_of(const Finding& finding);
 /// The nodes and GPUs it is about: "5 nodes with 40 GPUs of pool `a`"; empty when it is about none.
 std::string extent_of(const Finding& finding);
 
+/// "Remove a pool", "Remove a pool (this commit is step 1 of 3)".
+std::string title_of(const Way& way);
+
+/// A step, from 1, with who does it: "this commit: ...", "by hand: ...".
+std::string step_text(const Way& way, std::size_t step);
+
 /// One line: "machines-deleted", "none by itself; when somebody approves: machines-deleted".
 std::string headline(const ClusterChange& change);
 

@@ -26,6 +26,10 @@ class Json {
     if (value) map_.set(arena_, key, Node::boolean(true));
     return *this;
   }
+  Json& number(std::string_view key, std::size_t value) {
+    if (value != 0) set(key, Node::integer(static_cast<std::int64_t>(value)));
+    return *this;
+  }
   Json& count(std::string_view key, const std::optional<Count>& count) {
     if (!count) return *this;
     return set(key, Json(arena_)
@@ -64,6 +68,7 @@ Node json(const Finding& finding, yaml::Arena& arena) {
       .text("takes", finding.takes)
       .text("source", finding.source)
       .text("sequence", finding.sequence)
+      .number("step", finding.step)
       .list("pools", finding.pools, [&](const std::string& name) { return arena.string(name); })
       .count("nodes", finding.nodes)
       .count("gpus", finding.gpus)
@@ -80,6 +85,7 @@ Node json(const Finding& finding, yaml::Arena& arena) {
 Node json(const ObjectChange& object, yaml::Arena& arena) {
   Json out(arena);
   out.text("operation", operation_name(object.operation))
+      .flag("leaves", object.leaves)
       .text("kind", object.kind)
       .text("name", object.name)
       .text("layer", object.layer)
@@ -89,6 +95,23 @@ Node json(const ObjectChange& object, yaml::Arena& arena) {
       .list("findings", object.findings,
             [&](const Finding& finding) { return json(finding, arena); });
   return out.done();
+}
+
+Node json(const Way& way, yaml::Arena& arena) {
+  return Json(arena)
+      .text("name", way.sequence->name)
+      .text("title", way.sequence->title)
+      .number("step", way.step)
+      .list("steps", way.sequence->steps,
+            [&](const SequenceStep& step) {
+              return Json(arena)
+                  .text("by", step.is_commit ? "commit" : "hand")
+                  .text("text", step.text)
+                  .list("run", step.commands,
+                        [&](const std::string& command) { return arena.string(command); })
+                  .done();
+            })
+      .done();
 }
 
 }  // namespace
@@ -110,14 +133,7 @@ Node json(const ClusterChange& change, yaml::Arena& arena) {
                   .text("reason", file.reason)
                   .done();
             })
-      .list("sequences", change.assessment.sequences, [&](const Sequence* sequence) {
-        return Json(arena)
-            .text("name", sequence->name)
-            .text("title", sequence->title)
-            .list("steps", sequence->steps,
-                  [&](const std::string& step) { return arena.string(step); })
-            .done();
-      });
+      .list("sequences", change.assessment.ways, [&](const Way& way) { return json(way, arena); });
   return out.done();
 }
 

@@ -56,9 +56,14 @@ std::string details(const ClusterChange& change) {
     out += "| " + std::string(name_of(file.effect)) + " | " + cell(file.path) + " | | " +
            cell(file.reason) + " |\n";
   }
-  for (const Sequence* sequence : change.assessment.sequences) {
-    out += "\nSafe way: " + cell(sequence->title) + "\n\n";
-    for (const std::string& step : sequence->steps) out += "1. " + cell(step) + "\n";
+  for (const Way& way : change.assessment.ways) {
+    out += "\nSafe way: " + cell(title_of(way)) + "\n\n";
+    for (std::size_t i = 0; i < way.sequence->steps.size(); ++i) {
+      out += "1. " + cell(step_text(way, i + 1)) + "\n";
+      for (const std::string& command : way.sequence->steps[i].commands) {
+        out += "   `" + command + "`\n";
+      }
+    }
   }
   return out + "\n</details>\n";
 }

@@ -64,10 +64,12 @@ void add_finding(const Finding& finding, std::string& out) {
 }
 
 void add_object(const ObjectChange& object, std::string& out) {
-  const std::string title = object.kind + " " + object.name + verb(object.operation) +
+  const std::string name = object.kind + " " + object.name;
+  const std::string title = name + (object.leaves ? " begins to leave" : verb(object.operation)) +
                             (object.operation == Operation::moved ? object.layer : "");
   for (const Finding& finding : object.findings) {
-    wrap(class_of(finding) + ": " + title, "  ", out);
+    wrap(class_of(finding) + ": " + (object.leaves && !finding.fields.empty() ? name : title), "  ",
+         out);
     add_finding(finding, out);
   }
   if (object.findings.empty()) wrap("none: " + title + ", which is written otherwise", "  ", out);
@@ -90,10 +92,14 @@ std::string text(const ClusterChange& change) {
   for (const FileChange& file : change.assessment.files) {
     wrap(std::string(name_of(file.effect)) + ": " + file.path + ": " + file.reason, "  ", out);
   }
-  for (const Sequence* sequence : change.assessment.sequences) {
-    wrap("Safe way: " + sequence->title, "  ", out);
-    for (std::size_t i = 0; i < sequence->steps.size(); ++i) {
-      wrap(std::to_string(i + 1) + ". " + sequence->steps[i], "      ", out);
+  for (const Way& way : change.assessment.ways) {
+    wrap("Safe way: " + title_of(way), "  ", out);
+    for (std::size_t i = 0; i < way.sequence->steps.size(); ++i) {
+      wrap(std::to_string(i + 1) + ". " + step_text(way, i + 1), "      ", out);
+      // Whole, so that they can be copied.
+      for (const std::string& command : way.sequence->steps[i].commands) {
+        out += "           " + command + "\n";
+      }
     }
   }
   return out;

@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 6> kOperations = {"created", "removed", "
 // A kind of this name has rows on all kinds.
 constexpr std::string_view kAnyKind = "*";
 
+constexpr std::string_view kByCommit = "commit";
+
 bool is_on_objects(Operation operation) {
   return operation < Operation::added;
 }
@@ -80,8 +82,14 @@ class Rows::Compiler {
     for (const yaml::Node& row : spec.get("sequences").items()) {
       Sequence sequence{
           std::string(row.get("name").as_string()), std::string(row.get("title").as_string()), {}};
-      for (const yaml::Node& step : row.get("steps").items()) {
-        sequence.steps.emplace_back(step.as_string());
+      for (const yaml::Node& written : row.get("steps").items()) {
+        SequenceStep step;
+        step.is_commit = written.get("by").as_string() == kByCommit;
+        step.text = written.get("text").as_string();
+        for (const yaml::Node& command : written.get("run").items()) {
+          step.commands.emplace_back(command.as_string());
+        }
+        sequence.steps.push_back(std::move(step));
       }
       out.sequences.push_back(std::move(sequence));
     }
@@ -140,6 +148,7 @@ class Rows::Compiler {
     out.takes = text_of(row, group, "takes");
     out.source = text_of(row, group, "source");
     out.sequence = row.get("sequence").as_string();
+    out.step = static_cast<std::size_t>(std::max<std::int64_t>(0, row.get("step").as_integer()));
     return out;
   }
 
@@ -151,10 +160,28 @@ class Rows::Compiler {
     const yaml::Node name = row.get("sequence");
     if (name.is_null()) return;
     std::vector<std::string> names;
-    for (const Sequence& sequence : content.sequences) names.push_back(sequence.name);
-    if (std::find(names.begin(), names.end(), name.as_string()) != names.end()) return;
+    for (const Sequence& sequence : content.sequences) {
+      if (sequence.name == name.as_string()) {
+        check_step(row, sequence);
+        return;
+      }
+      names.push_back(sequence.name);
+    }
     fault(name, "there is no sequence `" + std::string(name.as_string()) + "`")
         .did_you_mean(name.as_string(), names);
+  }
+
+  void check_step(const yaml::Node& row, const Sequence& sequence) {
+    const yaml::Node step = row.get("step");
+    if (step.is_null()) return;
+    const std::int64_t number = step.as_integer();
+    const auto count = static_cast<std::int64_t>(sequence.steps.size());
+    if (number >= 1 && number <= count &&
+        sequence.steps[static_cast<std::size_t>(number) - 1].is_commit) {
+      return;
+    }
+    fault(step, "step " + std::to_string(number) + " of `" + sequence.name + "` is no commit")
+        .expect("the number of one of its steps `by: commit`, from 1 to " + std::to_string(count));
   }
 
   template <typename T>
@@ -175,6 +202,20 @@ class Rows::Compiler {
   diag::Sink& sink_;
   std::shared_ptr<const cel::Environment> base_;
 };
+
+std::size_t Sequence::first_commit() const {
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].is_commit) return i + 1;
+  }
+  return 0;
+}
+
+std::size_t Sequence::last_commit() const {
+  for (std::size_t i = steps.size(); i > 0; --i) {
+    if (steps[i - 1].is_commit) return i;
+  }
+  return 0;
+}
 
 std::shared_ptr<const Rows> Rows::compile(const catalog::Platform& platform,
                                           catalog::Library& library, const derive::Scope& scope,

@@ -40,6 +40,7 @@ struct Row {
   std::string takes;     // for each
   std::string source;
   std::string sequence;
+  std::size_t step = 0;  // of the sequence that such a commit is, from 1; 0: it is none
 };
 
 /// The rows on one kind, or on all.
@@ -50,11 +51,22 @@ struct Kind {
   std::vector<Row> rows;
 };
 
+/// A step on the way: a commit, or what people do in between.
+struct SequenceStep {
+  bool is_commit = false;
+  std::string text;
+  std::vector<std::string> commands;  // that do it, where there are some
+};
+
 /// A way to bring about what cannot be done in one commit.
 struct Sequence {
   std::string name;
   std::string title;
-  std::vector<std::string> steps;
+  std::vector<SequenceStep> steps;
+
+  /// The number of its first step that is a commit, or of its last one; 0 when there is none.
+  std::size_t first_commit() const;
+  std::size_t last_commit() const;
 };
 
 /// Files that no engine applies as objects.

@@ -34,7 +34,8 @@ yaml::Node document_of(const std::string& path, const std::string& text, yaml::A
 effects::Side later_side(const Result& result) {
   effects::Side out;
   for (const render::Document& document : result.rendered().documents) {
-    out.manifests.push_back({document.path, layer_of(document.path), document.pool, document.body});
+    out.manifests.push_back(
+        {document.path, layer_of(document.path), document.pool, document.body, document.leaving});
     if (document.path == kSummary) out.summary = document.body;
   }
   return out;
@@ -50,7 +51,7 @@ effects::Side earlier_side(
   for (const auto& [path, file] : result.loaded->old_lock->files) {
     std::optional<std::string> text = read(path);
     if (!text) continue;
-    effects::Manifest manifest{path, layer_of(path), file.pool, {}};
+    effects::Manifest manifest{path, layer_of(path), file.pool, {}, file.leaving};
     const auto same = now.find(path);
     const auto content = result.output->files.files.find(path);
     if (same != now.end() && content != result.output->files.files.end() &&

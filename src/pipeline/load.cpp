@@ -85,6 +85,7 @@ class Loading {
     out_.old_lock = plan::read_lock(file, blueprint_.name, kVersion, context_);
     if (!out_.old_lock) return false;
     out_.earlier.choices = plan::kept_choices(*out_.old_lock, arena);
+    committed();
     return true;
   }
 
@@ -106,6 +107,15 @@ class Loading {
   }
 
  private:
+  void committed() {
+    for (const auto& [path, locked] : out_.old_lock->files) {
+      out_.committed.files.push_back({path, locked.made_by, locked.pool, locked.leaving});
+    }
+    out_.committed.read = [earlier = request_.earlier, directory = in_output("")](
+                              const std::string& path) { return earlier(directory + path); };
+    out_.committed.go_on = request_.go_on;
+  }
+
   std::string in_output(std::string_view file) const {
     return "clusters/" + blueprint_.stage + "/" + blueprint_.name + "/" + std::string(file);
   }
@@ -230,6 +240,7 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
              .earlier = {},
              .facts = {},
              .extra = {},
+             .committed = {},
              .guard = secrets::Guard(knowledge.secret_rules(), request.clean),
              .betrayed = {}};
   out.earlier.again = request.choose_again;

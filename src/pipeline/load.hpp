@@ -24,6 +24,7 @@ struct Loaded {
   derive::Earlier earlier;             // choices of the old lock
   yaml::Node facts;                    // a map, empty when there are none
   std::vector<render::ExtraManifest> extra;
+  render::Committed committed;  // what the old lock lists
   secrets::Guard guard;
   diag::Sink betrayed;  // secrets in the inputs; a rule may object to the same place
 

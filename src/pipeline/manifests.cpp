@@ -73,7 +73,7 @@ void take(diag::Sink findings, const Opened& opened, const Loaded& loaded, const
 
 render::Cluster cluster_of(const Opened& opened, const Loaded& loaded,
                            const derive::Derived& derived) {
-  return {opened.blueprint, derived, loaded.facts};
+  return {opened.blueprint, derived, loaded.facts, nullptr, &loaded.committed};
 }
 
 std::optional<schema::RuleCounts> verify(const std::vector<render::Document>& documents,

@@ -39,6 +39,7 @@ struct Request {
   std::shared_ptr<base::CleanRecord> clean = {};
   /// Names that no node goes by any more, as derive::Earlier has them.
   std::vector<std::string> retired = {};
+  bool go_on = false;          // what the last commit began to take away goes with this one
   bool despite_rules = false;  // render although rules on blueprints object
   bool provenance = false;     // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when

@@ -12,5 +12,6 @@ inline constexpr std::string_view kEdited = "GPU0612";           // managed file
 inline constexpr std::string_view kForeign = "GPU0613";          // file in the way is not ours
 inline constexpr std::string_view kWithheldManaged = "GPU0614";  // a managed file is now withheld
 inline constexpr std::string_view kStaysBehind = "GPU0616";      // removed from Git, not live
+inline constexpr std::string_view kLeavesInSteps = "GPU0617";    // goes with the next step
 
 }  // namespace gpuctl::plan

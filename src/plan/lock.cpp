@@ -148,6 +148,7 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
     row.set(arena, "sha256", string(file.sha256));
     if (!file.made_by.empty()) row.set(arena, "template", string(file.made_by));
     if (!file.pool.empty()) row.set(arena, "pool", string(file.pool));
+    if (file.leaving) row.set(arena, "leaving", yaml::Node::boolean(true));
     files.push_back(arena.entry(path, row.build(arena)));
   }
   out.set(arena, "files", arena.map(files));
@@ -183,7 +184,7 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
     lock.files[std::string(row.key.as_string())] = {
         std::string(row.value.get("sha256").as_string()),
         std::string(row.value.get("template").as_string()),
-        std::string(row.value.get("pool").as_string())};
+        std::string(row.value.get("pool").as_string()), row.value.get("leaving").as_boolean()};
   }
   if (!sound) return std::nullopt;
   return lock;

@@ -19,6 +19,7 @@ struct LockedFile {
   std::string sha256;
   std::string made_by;    // path of the template; empty for extra manifests
   std::string pool = {};  // that it is for; empty: for none
+  bool leaving = false;   // nothing wants it any more: the next step takes it away
 };
 
 struct Lock {

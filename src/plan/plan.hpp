@@ -48,10 +48,12 @@ std::vector<Change> compare(const ClusterFiles& wanted, const Lock* old, const P
                             const std::vector<render::Withheld>& withheld, const Options& options,
                             diag::Sink& sink);
 
-/// Warns (GPU0616) of removed objects whose kind is protected: engines do not prune them unasked,
-/// so they live on, and cost money, until somebody removes them.
-void warn_removals(const std::vector<Change>& changes, const std::string& directory,
-                   const Present& present, const catalog::Platform& platform, diag::Sink& sink);
+/// Warns (GPU0616) of removed objects that are protected: GitOps controllers do not prune them, so
+/// they live on, and cost money, until somebody deletes them. Notes (GPU0617) what begins to leave
+/// with this commit. `old` is the lock of the last commit, nullptr when there was none.
+void report_removals(const std::vector<Change>& changes, const render::Rendered& rendered,
+                     const Lock* old, const std::string& directory, const Present& present,
+                     const catalog::Platform& platform, diag::Sink& sink);
 
 /// "3 created, 1 updated"; "no change" when empty.
 std::string summary(const std::vector<Change>& changes);

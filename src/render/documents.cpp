@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "compose/body.hpp"
 #include "render/codes.hpp"
+#include "render/leaving.hpp"
 #include "render/objects.hpp"
 #include "render/origin.hpp"
 #include "render/overrides.hpp"
@@ -277,10 +278,11 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
 }
 
 // The variable `layers` of the index phase, or `folders`: what each of them holds. `name_of` is the
-// member of a document that names its layer or folder.
+// member of a document that names its layer or folder; in those of `emptied` there is none.
 yaml::Node describe(const std::vector<Document>& documents, std::string Document::*name_of,
-                    yaml::Arena& arena) {
+                    const std::set<std::string>& emptied, yaml::Arena& arena) {
   std::map<std::string, std::vector<const Document*>> by_name;
+  for (const std::string& name : emptied) by_name[name];
   for (const Document& document : documents) {
     if (!(document.*name_of).empty()) by_name[document.*name_of].push_back(&document);
   }
@@ -319,6 +321,14 @@ yaml::Node describe(const std::vector<Document>& documents, std::string Document
     described.push_back(one.build(arena));
   }
   return arena.list(described);
+}
+
+std::set<std::string> pool_names(const derive::Derived& derived) {
+  std::set<std::string> out;
+  for (const yaml::Node& pool : derived.cluster.get("gpuPools").items()) {
+    out.emplace(pool.get("name").as_string());
+  }
+  return out;
 }
 
 void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform& platform,
@@ -362,15 +372,23 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   if (context.sink.error_count() != errors_before) return out;
   check_documents(out.documents, 0, context.sink);
   if (context.sink.error_count() != errors_before) return out;
+  std::set<std::string> emptied;
+  if (cluster.committed != nullptr) {
+    add_leaving(*cluster.committed, *cluster.blueprint.platform, pool_names(cluster.derived), out,
+                context.arena);
+    emptied = emptied_layers(*cluster.committed, out);
+  }
   const std::size_t documents = out.documents.size();
-  const std::vector<yaml::Node> lists = {describe(out.documents, &Document::layer, context.arena),
-                                         describe(out.documents, &Document::folder, context.arena)};
+  const std::vector<yaml::Node> lists = {
+      describe(out.documents, &Document::layer, emptied, context.arena),
+      describe(out.documents, &Document::folder, {}, context.arena)};
   for (const std::unique_ptr<const Template>& made_by : templates) {
     if (made_by->index) renderer.run(*made_by, lists);
   }
   for (std::size_t i = documents; i < out.documents.size(); ++i) {
     Document& document = out.documents[i];
     if (!document.raw) document.body = annotated(document, context.arena);
+    document.leaving = emptied.contains(layer_of(document.path));
   }
   check_documents(out.documents, documents, context.sink);
   return out;

@@ -1,6 +1,7 @@
 // From templates and a derived cluster to documents.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,7 @@ struct Document {
   diag::Origin patched_at = diag::kNoOrigin;  // the last override that changed it
   yaml::Node unpatched;                       // as it was before overrides, when there were any
   std::optional<base::Sha256> digest;         // of its content, when the run keeps a CleanRecord
+  bool leaving = false;  // of the last commit, and kept for this one: see leaving.hpp
 };
 
 /// A document that waits for a fact.
@@ -44,6 +46,22 @@ struct Private {
   diag::Origin reference = diag::kNoOrigin;  // of the secret, in the blueprint
 };
 
+/// A file of the last commit, as its lock has it.
+struct CommittedFile {
+  std::string path;  // below the cluster's directory
+  std::string made_by;
+  std::string pool;
+  bool leaving = false;
+};
+
+/// What was committed last, of which some may have to leave in steps.
+struct Committed {
+  std::vector<CommittedFile> files;
+  /// The content of one of them; nothing when it is absent.
+  std::function<std::optional<std::string>(const std::string& path)> read;
+  bool go_on = false;  // what is leaving goes with this commit
+};
+
 struct Rendered {
   std::vector<Document> documents;
   std::vector<Withheld> withheld;
@@ -57,6 +75,7 @@ struct Cluster {
   const yaml::Node& facts;
   /// That of the derivation: what documents carry are then marks of it. Or nullptr.
   cel::Provenance* provenance = nullptr;
+  const Committed* committed = nullptr;  // absent: nothing was
 };
 
 /// Reads an extra manifest relative to the blueprint and adds its documents (or reports).
@@ -67,8 +86,8 @@ struct ExtraManifest {
 };
 
 /// Instantiates the templates, adds extra manifests, applies overrides, adds annotations of the
-/// kinds, then the index phase. Faults are diagnostics GPU04xx. `resolve` empty: secrets are left
-/// out.
+/// kinds and what has to leave in steps, then the index phase. Faults are diagnostics GPU04xx.
+/// `resolve` empty: secrets are left out.
 Rendered render(const Templates& templates, const Cluster& cluster,
                 const std::vector<ExtraManifest>& extra, const compose::ResolveSecret& resolve,
                 yaml::Context context);

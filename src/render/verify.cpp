@@ -96,6 +96,7 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
             schema::RuleCounts* counts) {
   std::set<std::string> reported;
   for (const Document& document : documents) {
+    if (document.leaving) continue;  // it was verified when it came
     schema::KindRef wanted = document.schema_of;
     if (wanted.empty()) {
       if (document.raw) continue;
@@ -142,7 +143,7 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
   yaml::Node objects;
   std::set<diag::Origin> told;
   for (const Document& document : documents) {
-    if (!document.body.is_map()) continue;
+    if (!document.body.is_map() || document.leaving) continue;
     const bool extra = document.made_by == nullptr;
     if (extra && objects.is_null()) objects = objects_among(documents, context.arena);
     about.rendered = !extra;
