@@ -19,9 +19,9 @@ namespace gpuctl::cli {
 namespace {
 
 constexpr std::string_view kName = "/gpuctl-unchanged";
-constexpr std::string_view kMagic = "gpuctl-unchanged 2 ";
+constexpr std::string_view kMagic = "gpuctl-unchanged 3 ";
 constexpr std::size_t kMostBytes = 256 * 1024 * 1024;
-constexpr std::size_t kFields = 8;
+constexpr std::size_t kFields = 9;
 
 // Fields are divided by tabs and rows by line ends, which texts hold too.
 constexpr std::string_view kPlain = "\n\t";
@@ -35,6 +35,30 @@ std::string exchanged(std::string_view text, std::string_view from, std::string_
   std::string out(text);
   for (char& c : out) {
     if (const std::size_t at = from.find(c); at != std::string_view::npos) c = to[at];
+  }
+  return out;
+}
+
+// Where the notes of a text stand: "0-120 120-260".
+std::string spans_of(const std::vector<Shown::Note>& notes) {
+  std::string out;
+  for (const Shown::Note& note : notes) {
+    out += (out.empty() ? "" : " ") + std::to_string(note.begin) + "-" + std::to_string(note.end);
+  }
+  return out;
+}
+
+// Those that lie within a text of this length; nobody looks at their digests.
+std::vector<Shown::Note> notes_of(std::string_view spans, std::size_t length) {
+  std::vector<Shown::Note> out;
+  for (const std::string_view span : base::split(spans, ' ')) {
+    const std::vector<std::string_view> ends = base::split(span, '-');
+    if (ends.size() != 2) continue;
+    const auto begin = base::parse_integer(ends[0]);
+    const auto end = base::parse_integer(ends[1]);
+    if (!begin || !end || *begin < 0 || *end < *begin) continue;
+    if (static_cast<std::size_t>(*end) > length) continue;
+    out.push_back({static_cast<std::size_t>(*begin), static_cast<std::size_t>(*end), {}});
   }
   return out;
 }
@@ -83,6 +107,7 @@ Unchanged::Unchanged(std::string git_directory, const std::string& identity)
     std::from_chars(fields[4].data(), fields[4].data() + fields[4].size(), row.warnings);
     row.findings = exchanged(fields[5], kStored, kPlain);
     row.withheld = exchanged(fields[6], kStored, kPlain);
+    row.withheld_notes = fields[8];
     for (std::size_t i = kFields; i < fields.size(); ++i) row.extra.emplace_back(fields[i]);
     directories_[row.blueprint] = fields[0];
     rows_[std::string(fields[0])] = std::move(row);
@@ -127,6 +152,7 @@ std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_fil
   known.finished.findings.text = row.findings;
   known.finished.findings.warnings = row.warnings;
   known.finished.withheld.text = row.withheld;
+  known.finished.withheld.notes = notes_of(row.withheld_notes, row.withheld.size());
   return known;
 }
 
@@ -153,6 +179,7 @@ void Unchanged::record(const pipeline::Inputs& inputs, const std::string& direct
     row.notes += (row.notes.empty() ? "" : " ") + note.digest;
   }
   row.withheld = finished.withheld.text;
+  row.withheld_notes = spans_of(finished.withheld.notes);
   for (const auto& [path, digest] : inputs.extra) {
     if (path.find_first_of("\t\n") != std::string::npos) return;
     row.extra.push_back(path);
@@ -168,7 +195,7 @@ void Unchanged::save() const {
   for (const auto& [directory, row] : rows_) {
     out += directory + "\t" + row.blueprint + "\t" + row.inputs + "\t" + row.tree + "\t" +
            std::to_string(row.warnings) + "\t" + exchanged(row.findings, kPlain, kStored) + "\t" +
-           exchanged(row.withheld, kPlain, kStored) + "\t" + row.notes;
+           exchanged(row.withheld, kPlain, kStored) + "\t" + row.notes + "\t" + row.withheld_notes;
     for (const std::string& path : row.extra) out += "\t" + path;
     out += "\n";
   }

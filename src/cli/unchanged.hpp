@@ -49,6 +49,7 @@ class Unchanged {
     std::size_t warnings = 0;
     std::string findings;
     std::string withheld;
+    std::string withheld_notes;      // where they stand in it
     std::string notes;               // digests
     std::vector<std::string> extra;  // paths, as the blueprint names them
   };

@@ -107,6 +107,26 @@ def check_folder(tally, programs, folder, scratch, what):
     return len(files)
 
 
+def check_emptied(tally, gpuctl, programs, scratch):
+    """A layer whose last object went stays without any, and both tools build that."""
+    blueprint = write_variant(samples()[0], engines()[0], scratch / "in")
+    plain = blueprint.read_text()
+    (blueprint.parent / "own.manifests.yaml").write_text(
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: own, namespace: default}\n")
+    for text in (plain.rstrip() + "\n  extraManifests: [{layer: 60-team, path: own.manifests.yaml}]\n", plain):
+        blueprint.write_text(text)
+        done = run([gpuctl, "render", blueprint, "-o", scratch / "out"], env=environment(scratch))
+        tally.check(done.returncode == 0, f"emptied layer: {done.stderr.decode()}")
+    folders = list((scratch / "out").glob("clusters/*/*/layers/60-team"))
+    if not tally.check(len(folders) == 1, f"emptied layer: {len(folders)} folders"):
+        return
+    tally.check(resources_of(folders[0]) == [], "emptied layer: it lists something")
+    for command in ([programs["kustomize"], "build"], [programs["kubectl"], "kustomize"]):
+        done = run([*command, folders[0]], env=environment(scratch))
+        tally.check(done.returncode == 0 and not done.stdout.strip() and not done.stderr,
+                    f"emptied layer: {command[-1]}: {done.stdout.decode()}{done.stderr.decode()}")
+
+
 def main():
     gpuctl = arguments(__doc__).gpuctl
     programs = {"kustomize": kustomize(), "kubectl": kubectl()}
@@ -134,6 +154,8 @@ def main():
                     objects += check_folder(tally, programs, folder, scratch, f"{what}: {name}")
                     folders += 1
     print(f"{objects} objects in {folders} folders")
+    with tempfile.TemporaryDirectory(prefix="emptied-") as temporary:
+        check_emptied(tally, gpuctl, programs, pathlib.Path(temporary))
     check_schema(tally, gpuctl)
     for part in (check_policies, check_alerts):
         with tempfile.TemporaryDirectory(prefix="operator-") as temporary:

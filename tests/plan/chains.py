@@ -4,7 +4,8 @@
 Every name that a label of any commit carried must be there in the last one, and must still mean what
 it meant: nodes keep the labels they were made with, and a configuration that is gone, or another one
 under the same name, takes their GPUs away. What `plan` said before each commit is what it wrote, and
-`diff` is the patch of that commit. And the plan of the edit taken back mirrors the one of the edit.
+`diff` is the patch of that commit. The plan of the edit taken back mirrors the one of the edit, but
+for what leaves in steps. At the end the next steps leave nothing behind that is leaving.
 """
 
 import argparse
@@ -33,6 +34,7 @@ ENVIRONMENT = os.environ | {
 LABELS = {"nvidia.com/mig.config": "mig-parted-config",
           "nvidia.com/device-plugin.config": "device-plugin-config"}
 RETAINED = ("migManager.config", "devicePlugin.config", "-30-operator-crs]", "-00-namespaces]")  # as long as a name is
+NOTHING = '{"clusters": [{}]}'
 ALLOW = ["--max-effect", "upgrade", "--allow", "refused", "--allow", "unknown"]
 
 
@@ -160,11 +162,22 @@ def meanings_of(document):
     return out
 
 
-def values_of(plan):
-    """(object, path) -> (value before, value after), without the names that are retained, and the
-    layer that is there for as long as they are."""
+def leaving_in(plan):
+    """Files that leave with the next step, without those of layers, whose wiring leaves with them."""
+    cluster = json.loads(plan)["clusters"][0]
+    paths = [path.split("/", 3)[3] for path in cluster.get("next", {}).get("removes", [])]
+    return {path for path in paths if not path.endswith("kustomization.yaml")}, \
+        {path.split("/")[1] for path in paths if path.endswith("kustomization.yaml")}
+
+
+def values_of(plan, leaving):
+    """(object, path) -> (value before, value after), without the names that are retained, the layer
+    that is there for as long as they are, and what leaves in steps."""
     out = {}
+    files, layers = leaving
     for one in json.loads(plan)["clusters"][0]["objects"]:
+        if one.get("path") in files or one["name"].endswith(tuple(f"-{layer}" for layer in layers)):
+            continue
         if one["name"].split("/")[-1] in LABELS.values() or one["name"].endswith("-30-operator-crs"):
             continue
         if one["operation"] != "changed":
@@ -190,6 +203,7 @@ class Chain:
             (scratch / "cluster.facts.yaml").write_text(facts.read_text())
         self.repo = scratch / "repo"
         self.carried, self.meanings, self.findings = {}, {}, []
+        self.last_plan = None
 
     def fail(self, text):
         self.findings.append(f"{self.sample.stem}, seed {self.seed}: {text}")
@@ -208,6 +222,7 @@ class Chain:
             return False
         if planned is not None:
             self.compare(planned, done, patch)
+        self.plan_before = self.last_plan.stdout if self.last_plan else NOTHING
         self.last_plan = planned
         return True
 
@@ -242,7 +257,9 @@ class Chain:
         path.write_text(now)
         if back.returncode != 0:
             return self.fail(f"the plan of the edit taken back failed: {back.stderr[-400:]}")
-        there, again = values_of(self.last_plan.stdout), values_of(back.stdout)
+        plans = [self.last_plan.stdout, back.stdout]
+        files, layers = (set().union(*parts) for parts in zip(*map(leaving_in, [*plans, self.plan_before])))
+        there, again = (values_of(plan, (files, layers)) for plan in plans)
         for key, (old, new) in there.items():
             if again.get(key) != (new, old):
                 self.fail(f"{key}: {old} -> {new}, and taken back {again.get(key)}")
@@ -262,6 +279,21 @@ class Chain:
             if self.meanings.setdefault(key, value) != value:
                 self.fail(f"{key} changed its meaning")
 
+    def go_on(self):
+        """A layer may be empty once the objects in it are gone: two steps, then nothing leaves."""
+        path = self.scratch / "cluster.yaml"
+        path.write_text(yaml.safe_dump(self.blueprint, sort_keys=False))
+        for options in (["--step", "2"], ["--step", "2"], []):
+            done = run(self.gpuctl, "apply", path, "--repo", self.repo, *ALLOW, *options)
+            if done.returncode != 0:
+                self.fail(f"apply {' '.join(options)} failed: {done.stderr[-400:]}")
+        if not done.stdout.endswith(": no change\n"):
+            self.fail(f"apply after the last step: {done.stdout[-400:]}")
+        locks = list(self.repo.glob("clusters/*/*/gpuctl.lock"))
+        if any("leaving: true" in lock.read_text() for lock in locks):
+            self.fail("something is leaving after the last step")
+        self.look()
+
     def run(self):
         if not self.commit(self.blueprint):
             self.fail("the sample itself was refused")
@@ -279,6 +311,7 @@ class Chain:
             self.blueprint = edited
             commits += 1
             self.look()
+        self.go_on()
         custom = {name for name, _ in self.now}
         for (config_map, name), user in self.carried.items():
             # Without a ConfigMap of ours those of the operator serve, which has the built-in names.
