@@ -80,7 +80,7 @@ struct FileChange {
 
 /// A sequence that findings name.
 struct Way {
-  const Sequence* sequence;
+  const Sequence* sequence = nullptr;
   std::size_t step = 0;  // that this commit is, from 1; 0: it is none
 };
 

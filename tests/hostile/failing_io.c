@@ -7,7 +7,8 @@
  * FAIL_MARK   file that is made when the failure has happened
  *
  * Only files count: `open` for writing or creating, `write`, `read` and `close` of regular files
- * other than standard input, output and error. A failing close has closed, as on Linux. */
+ * other than standard input, output and error. A failing close has closed, as on Linux; that of an
+ * empty file loses nothing and does not count. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -53,9 +54,12 @@ static int regular(int fd) {
   return fd > 2 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-static int writable(int fd) {
+/* True when something may have been written there that a failing close loses. */
+static int may_lose(int fd) {
   const int flags = fcntl(fd, F_GETFL);
-  return regular(fd) && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+  struct stat info;
+  return regular(fd) && flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && fstat(fd, &info) == 0 &&
+         info.st_size != 0;
 }
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -122,7 +126,7 @@ ssize_t read(int fd, void *bytes, size_t count) {
   return REAL(read)(fd, bytes, count);
 }
 int close(int fd) {
-  const int counts = writable(fd);
+  const int counts = may_lose(fd);
   const int result = REAL(close)(fd);
   if (counts && fails("close")) return -1;
   return result;

@@ -6,16 +6,15 @@ import os
 import stat
 import subprocess
 
-from scene import blueprint, difference, remove, snapshot, sound, tree_of
+from scene import CHANGED, blueprint, difference, remove, snapshot, sound, tree_of
 from support.program import read_tree
 
 MOST_CALLS = 3000  # more of one kind than any run makes: counting would never end
 
 
 def change(scene):
-    """Updates, additions and removals: another pool, and one extra manifest less."""
-    scene.write("lab.yaml", blueprint(
-        gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+    """Updates, additions and removals: another size, and one extra manifest less."""
+    scene.write("lab.yaml", blueprint(gpuPools=CHANGED))
 
 
 def failing(scene, call, at, code, words):

@@ -26,7 +26,7 @@ from support.cases import case_arguments, chosen, memory, outcome, run_all  # no
 from support.program import Tally, skip  # noqa: E402
 import scene  # noqa: E402
 from run import build_shim  # noqa: E402
-from scene import CLUSTER, Scene, blueprint, remove, sound  # noqa: E402
+from scene import CHANGED, CLUSTER, Scene, blueprint, remove, sound  # noqa: E402
 
 WORDS = ["apply", "lab.yaml", "--facts", "lab.facts.yaml", "--repo", "repo"]
 DATES = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
@@ -49,8 +49,7 @@ class Repository:
             scene.git("commit", "-qm", "mine", at=self.repo)
         else:
             scene.accepted("before", *WORDS)
-            scene.write("lab.yaml", blueprint(
-                gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+            scene.write("lab.yaml", blueprint(gpuPools=CHANGED))
         self.copy(self.repo, self.pristine)
         self.old = self.tip()
         scene.accepted("unharmed", *WORDS)
@@ -199,7 +198,7 @@ def check_meanwhile(scene, what):
         scene.check(repository.status() == stale, "a dry run changed the work tree")
     elif what == "another change":
         scene.write("lab.yaml", blueprint(
-            gpuPools=[{"name": "third", "instanceType": "g5.xlarge", "replicas": 3}]))
+            gpuPools=[{"name": "gpu", "instanceType": "g5.xlarge", "replicas": 3}]))
         done = scene.run(*WORDS)
         scene.check(done.code == 0 and FINISHED in done.text and b"committed " in done.stdout,
                     done.text)
@@ -247,8 +246,7 @@ def check_render(scene, kind, wanted):
         scene.accepted("before", *words)
         remove(pristine)
         shutil.copytree(out, pristine)
-        scene.write("lab.yaml", blueprint(
-            gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+        scene.write("lab.yaml", blueprint(gpuPools=CHANGED))
 
     def left():
         return [path for place in (out, private) for path in place.rglob(".gpuctl-tmp-*")]

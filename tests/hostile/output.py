@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from scene import CLUSTER, NOBODY, ROOT, blueprint, difference, remove, snapshot
+from scene import CHANGED, CLUSTER, NOBODY, ROOT, blueprint, difference, remove, snapshot
 from support.program import read_tree
 
 LAYER = f"{CLUSTER}/layers/40-gpu"
@@ -20,8 +20,7 @@ FILE = f"{CLUSTER}/cluster.yaml"
 
 def larger(scene):
     """A change of the blueprint that changes, adds and removes files."""
-    return scene.write("lab.yaml", blueprint(
-        gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+    return scene.write("lab.yaml", blueprint(gpuPools=CHANGED))
 
 
 def render(scene, *more):
@@ -352,7 +351,7 @@ def check_foreign_files(scene):
         path.write_text("mine\n")
     scene.good()
     before = {path: (path.stat().st_mtime_ns, path.read_text()) for path in mine}
-    for words in ([], ["--take-over"]):
+    for words in ([], ["--take-over"], ["--step", "2"]):
         scene.accepted("prune", "render", "lab.yaml", "-o", "out", *words)
         after = {path: (path.stat().st_mtime_ns, path.read_text()) for path in mine}
         scene.check(before == after, "a file of somebody else was touched")

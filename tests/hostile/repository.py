@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from scene import (CLUSTER, NOBODY, ROOT, blueprint, difference, remove, repository_state,
+from scene import (ADDED, CHANGED, CLUSTER, NOBODY, ROOT, blueprint, difference, remove, repository_state,
                    snapshot, sound, tree_of)
 
 OURS = CLUSTER + "/"
@@ -50,8 +50,7 @@ def fill(scene, repo):
 
 def change(scene):
     """The next apply has something to create, update and remove."""
-    scene.write("lab.yaml", blueprint(
-        gpuPools=[{"name": "other", "instanceType": "g5.2xlarge", "replicas": 2}]))
+    scene.write("lab.yaml", blueprint(gpuPools=CHANGED))
 
 
 def others(tree):
@@ -287,11 +286,11 @@ def check_dirty(scene, kind):
     elif kind == "ours deleted":
         (repo / ours).unlink()
     elif kind == "untracked in the way":
-        put(f"{OURS}layers/15-machine-config/machineconfigpool-other.yaml", "mine\n")
+        put(f"{OURS}{ADDED}", "mine\n")
     elif kind == "untracked in our folder":
         put(f"{OURS}layers/40-gpu/mine.yaml", "mine\n")
     elif kind == "directory in the way":
-        put(f"{OURS}layers/15-machine-config/machineconfigpool-other.yaml/mine", "mine\n")
+        put(f"{OURS}{ADDED}/mine", "mine\n")
     elif kind == "link in the way":
         shutil.rmtree(repo / OURS / "layers")
         outside = scene.folder / "outside"

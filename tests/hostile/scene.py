@@ -37,11 +37,14 @@ BLUEPRINT = {
         "platform": "aws", "baseDomain": "example.com", "openshift": {"version": "4.20"},
         "aws": {"region": "eu-central-1"},
         "access": {"pullSecret": {"env": "PULL_SECRET"}},
-        "gpuPools": [{"name": "gpu", "instanceType": "g5.xlarge", "replicas": 1}],
+        "gpuPools": [{"name": "gpu", "instanceType": "g5.xlarge", "replicas": 1, "healthCheck": {}}],
         "gitops": {"engine": "argocd", "repoURL": "https://git.example.com/fleet.git",
-                   "secretName": "fleet-read"},
+                   "secretName": "fleet-read", "maxEffect": "upgrade"},
     },
 }
+# Creates, updates and removes files; taken back, all is as it was: nothing here leaves in steps.
+CHANGED = [{"name": "gpu", "instanceType": "g5.2xlarge", "scaling": {"min": 1, "max": 3}}]
+ADDED = "layers/20-machines/machineautoscaler-openshift-machine-api-lab-x7k2p-gpu-eu-central-1a.yaml"
 FACTS = {"apiVersion": "gpuctl.dev/v1alpha1", "kind": "Facts", "metadata": {"name": "lab"},
          "spec": {"infraID": "lab-x7k2p", "bootImages": {"amd64": "ami-0a1b2c3d4e5f60718"}}}
 CONFIG_MAP = {"apiVersion": "v1", "kind": "ConfigMap",
