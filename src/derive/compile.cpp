@@ -47,14 +47,14 @@ const yaml::Node* first_secret(const yaml::Node& tree) {
 // The fields of a row that are looked at here, read in one pass: there are hundreds of rows.
 struct Fields {
   yaml::Node set, variables, choose, copy, value, body, when, keep, record, show, because, valid,
-      retain, recall;
+      retain, recall, history;
 };
 constexpr std::pair<std::string_view, yaml::Node Fields::*> kFields[] = {
     {"set", &Fields::set},         {"value", &Fields::value},   {"when", &Fields::when},
     {"because", &Fields::because}, {"copy", &Fields::copy},     {"variables", &Fields::variables},
     {"template", &Fields::body},   {"keep", &Fields::keep},     {"valid", &Fields::valid},
     {"choose", &Fields::choose},   {"record", &Fields::record}, {"show", &Fields::show},
-    {"retain", &Fields::retain},   {"recall", &Fields::recall}};
+    {"retain", &Fields::retain},   {"recall", &Fields::recall}, {"history", &Fields::history}};
 
 Fields fields_of(const yaml::Node& row) {
   Fields fields;
@@ -113,6 +113,7 @@ class DerivationCompiler {
     row.when = lazy<cel::Expression>(fields.when, environment);
     row.keep = fields.keep.as_boolean();
     row.record = fields.record.as_boolean();
+    row.history = fields.history.as_boolean();
     row.show = fields.show.as_boolean();
     row.because = lazy<cel::Text>(fields.because, environment);
     if (!fields.valid.is_null()) {

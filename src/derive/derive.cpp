@@ -122,12 +122,24 @@ class DerivationRun {
       chosen = fresh->node();
     }
     if (row.retain) chosen = retained(row, *chosen);
+    if (row.history) chosen = with_history(row, filed, *chosen);
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (row.show) result_.shown.push_back({filed, *chosen, because(row), false});
     if (provenance_ == nullptr) return chosen;
     evaluation.scalar = row.value ? row.value.written() : row.written.get("set");
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, context_.arena);
+  }
+
+  // What earlier commits had, then this value unless it is the last of them.
+  yaml::Node with_history(const Row& row, const std::string& filed, const yaml::Node& now) {
+    std::vector<yaml::Node> all;
+    const yaml::Node* old = earlier_.choices.find(filed);
+    if (old != nullptr && has_type(row, filed, *old)) {
+      for (const yaml::Node& item : old->items()) all.push_back(context_.arena.clone(item));
+    }
+    if (all.empty() || !yaml::equal(all.back(), now)) all.push_back(now);
+    return context_.arena.list(all);
   }
 
   bool is_retired(const std::string& name) const {
@@ -207,7 +219,7 @@ class DerivationRun {
   }
 
   std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
-    if (!row.keep) return std::nullopt;
+    if (!row.keep || row.history) return std::nullopt;
     const yaml::Node* old = row.record ? earlier_.choices.find(filed) : earlier_.kept(filed);
     if (old == nullptr || !has_type(row, filed, *old)) return std::nullopt;
     if (row.valid) {
