@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""The script of the Job that approves what is pinned, with a program in place of `oc`.
+
+The Job is rendered, its script runs in the shell of this machine, and a small cluster answers: it has
+Subscriptions, install plans and versions, and does what the Operator Lifecycle Manager would do once a
+plan is approved.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: PyYAML is not here (Debian: python3-yaml)")
+    raise SystemExit(77)
+
+# What the real program prints for these arguments, from a file that stands for the cluster.
+OC = '''#!/usr/bin/env python3
+import json, os, sys
+path = os.environ["CLUSTER"]
+cluster = json.load(open(path))
+def save():
+    with open(path + ".new", "w") as file:  # the shell may be stopped at any time
+        json.dump(cluster, file)
+    os.replace(path + ".new", path)
+words = sys.argv[1:]
+assert words[:2] == ["-n", "space"], words
+verb, kind = words[2], words[3].split(".")[0]
+if cluster.get("down"):
+    cluster["down"] -= 1
+    save()
+    sys.exit("the server is away")
+if verb == "get" and kind == "subscriptions":
+    assert words[5:] == ["-o", "jsonpath={.status.installedCSV}"], words
+    print(cluster["installed"].get(words[4], ""), end="")
+elif verb == "get" and kind == "clusterserviceversions":
+    assert words[5:] == ["-o", "jsonpath={.status.phase}"], words
+    left = cluster["installing"].get(words[4], 0)
+    if left:
+        cluster["installing"][words[4]] = left - 1
+    print("Installing" if left else "Succeeded", end="")
+elif verb == "get" and kind == "installplans":
+    assert words[4] == "-o" and "approved==false" in words[5], words
+    for name, versions in cluster["plans"].items():
+        if name not in cluster["approved"]:
+            print(name, *versions)
+elif verb == "patch" and kind == "installplans":
+    assert words[5:] == ["--type", "merge", "--patch", '{"spec":{"approved":true}}'], words
+    cluster["approved"].append(words[4])
+    for version in cluster["plans"][words[4]]:
+        cluster["installed"][version.split(".")[0]] = version
+        cluster["installing"][version] = 2
+else:
+    sys.exit("unexpected: " + " ".join(words))
+save()
+'''
+
+PIN = "gpu-operator-certified"
+LINE = f"{PIN} {PIN}.v26.7.*"
+EXACT = f"{PIN} {PIN}.v26.7.1"
+BOTH = f"{LINE}\nother other.*"
+# What it is about, pins, cluster, and then: how it ends (None: goes on until it is stopped) and what
+# is approved.
+CASES = [
+    ("the first installation", LINE, {"plans": {"a": [f"{PIN}.v26.7.0"]}}, 0, ["a"]),
+    ("all is there", LINE, {"plans": {"a": [f"{PIN}.v26.7.2"]}, "installed": {PIN: f"{PIN}.v26.7.0"}}, 0, []),
+    ("another line", LINE, {"plans": {"a": [f"{PIN}.v26.3.4"], "b": [f"{PIN}.v26.7.0"]},
+                            "installed": {PIN: f"{PIN}.v26.3.3"}}, 0, ["b"]),
+    ("a plan that brings something else, too", LINE, {"plans": {"a": [f"{PIN}.v26.7.0", "stranger.v1"]}}, None, []),
+    ("a plan of a line that is not pinned", LINE, {"plans": {"a": [f"{PIN}.v26.11.0"]}}, None, []),
+    ("a plan without versions", LINE, {"plans": {"a": []}}, None, []),
+    ("no plan yet", LINE, {"plans": {}}, None, []),
+    ("the exact version", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"], "b": [f"{PIN}.v26.7.1"]}}, 0, ["b"]),
+    ("another version than the exact one", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"]}}, None, []),
+    ("two operators in a plan", BOTH, {"plans": {"a": [f"{PIN}.v26.7.0", "other.v1.2"]}}, 0, ["a"]),
+    ("one of two is there", BOTH, {"plans": {"a": [f"{PIN}.v26.7.5"], "b": ["other.v1.2"]},
+                                   "installed": {PIN: f"{PIN}.v26.7.0"}}, 0, ["b"]),
+    ("the server is away at first", LINE, {"plans": {"a": [f"{PIN}.v26.7.0"]}, "down": 3}, 0, ["a"]),
+]
+
+
+def job_of(gpuctl, scratch):
+    """The rendered Job of the GPU operator's namespace."""
+    sample = ROOT / "blueprints/aws-minimal.yaml"
+    environment = os.environ | {"PULL_SECRET": "placeholder", "GPUCTL_DATE": "2025-12-01"}
+    done = subprocess.run([gpuctl, "render", sample, "-o", scratch / "out"], capture_output=True, text=True,
+                          env=environment, stdin=subprocess.DEVNULL, timeout=60)
+    assert done.returncode == 0, done.stderr
+    jobs = list((scratch / "out").rglob("job-nvidia-gpu-operator-operator-approver-*.yaml"))
+    assert len(jobs) == 1, jobs
+    return yaml.safe_load(jobs[0].read_text())
+
+
+def run(container, pins, cluster, scratch):
+    """Exit code (None: it went on) and the cluster afterwards."""
+    state = scratch / "cluster.json"
+    state.write_text(json.dumps({"installed": {}, "installing": {}, "approved": []} | cluster))
+    environment = {one["name"]: one["value"] for one in container["env"]}
+    assert set(environment) == {"NAMESPACE", "PINS", "SECONDS_BETWEEN"}, environment
+    environment |= {"NAMESPACE": "space", "PINS": pins, "SECONDS_BETWEEN": "0.01", "CLUSTER": str(state),
+                    "PATH": f"{scratch}:{os.environ['PATH']}"}
+    try:
+        done = subprocess.run([*container["command"], *container["args"]], env=environment, capture_output=True,
+                              text=True, stdin=subprocess.DEVNULL, timeout=2)
+    except subprocess.TimeoutExpired:
+        return None, json.loads(state.read_text()), ""
+    return done.returncode, json.loads(state.read_text()), done.stdout + done.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
+    arguments = parser.parse_args()
+    failed = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = pathlib.Path(temporary)
+        job = job_of(arguments.gpuctl, scratch)
+        container = job["spec"]["template"]["spec"]["containers"][0]
+        (scratch / "oc").write_text(OC)
+        (scratch / "oc").chmod(0o755)
+        for what, pins, cluster, code, approved in CASES:
+            ended, after, said = run(container, pins, cluster, scratch)
+            if (ended, after["approved"]) != (code, approved):
+                failed += 1
+                print(f"{what}: ended with {ended}, approved {after['approved']}\n{said}")
+    print(f"{len(CASES) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
