@@ -47,14 +47,14 @@ const yaml::Node* first_secret(const yaml::Node& tree) {
 // The fields of a row that are looked at here, read in one pass: there are hundreds of rows.
 struct Fields {
   yaml::Node set, variables, choose, copy, value, body, when, keep, record, show, because, valid,
-      retain, recall;
+      retain, recall, history;
 };
 constexpr std::pair<std::string_view, yaml::Node Fields::*> kFields[] = {
     {"set", &Fields::set},         {"value", &Fields::value},   {"when", &Fields::when},
     {"because", &Fields::because}, {"copy", &Fields::copy},     {"variables", &Fields::variables},
     {"template", &Fields::body},   {"keep", &Fields::keep},     {"valid", &Fields::valid},
     {"choose", &Fields::choose},   {"record", &Fields::record}, {"show", &Fields::show},
-    {"retain", &Fields::retain},   {"recall", &Fields::recall}};
+    {"retain", &Fields::retain},   {"recall", &Fields::recall}, {"history", &Fields::history}};
 
 Fields fields_of(const yaml::Node& row) {
   Fields fields;
@@ -101,6 +101,8 @@ class DerivationCompiler {
     row.text = set.as_string();
     row.written = written;
     std::shared_ptr<const cel::Environment> environment = environment_of(*path);
+    row.history = fields.history.as_boolean();
+    if (row.history) environment = with_variable(*environment, "before", *path);
     row.variables = {fields.variables, environment, thorough_, sources_, sink_};
     row.choose = fields.choose.as_boolean();
     row.copy = !fields.copy.is_null();
@@ -116,9 +118,7 @@ class DerivationCompiler {
     row.show = fields.show.as_boolean();
     row.because = lazy<cel::Text>(fields.because, environment);
     if (!fields.valid.is_null()) {
-      auto with_value = std::make_shared<cel::Environment>(*environment);
-      with_value->variables.push_back({"value", lazy_type_at(*path)});
-      row.valid = lazy<cel::Expression>(fields.valid, with_value);
+      row.valid = lazy<cel::Expression>(fields.valid, with_variable(*environment, "value", *path));
     }
     row.path = std::move(*path);
     if (sink_.error_count() != errors_before) return std::nullopt;
@@ -163,6 +163,15 @@ class DerivationCompiler {
       known = std::move(made);
     }
     return known;
+  }
+
+  // With one variable more, of the type that stands at `path`.
+  std::shared_ptr<const cel::Environment> with_variable(const cel::Environment& environment,
+                                                        const std::string& name,
+                                                        std::span<const Step> path) const {
+    auto made = std::make_shared<cel::Environment>(environment);
+    made->variables.push_back({name, lazy_type_at(path)});
+    return made;
   }
 
   cel::LazyType lazy_type_at(std::span<const Step> path) const {

@@ -60,10 +60,7 @@ class DerivationRun {
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
         },
-        [&](const std::string& filed) {
-          row.variables.bind(values_);
-          return value(row, filed);
-        }};
+        [&](const std::string& filed) { return value_at(row, filed); }};
     result_.cluster = set_at(result_.cluster, row.path, placing, context_.arena);
     if (provenance_ != nullptr) {
       result_.cluster = provenance_->mark("cluster", result_.cluster, context_.arena);
@@ -77,6 +74,26 @@ class DerivationRun {
   }
 
  private:
+  // The value at one place, with what the row's expressions see there.
+  std::optional<yaml::Node> value_at(const Row& row, const std::string& filed) {
+    if (!row.history) {
+      row.variables.bind(values_);
+      return value(row, filed);
+    }
+    const yaml::Node* recorded = earlier_.choices.find(filed);
+    if (recorded != nullptr && !has_type(row, filed, *recorded)) return std::nullopt;
+    values_.emplace_back(recorded != nullptr ? context_.arena.clone(*recorded)
+                                             : context_.arena.list(std::span<const yaml::Node>()));
+    row.variables.bind(values_);
+    std::optional<yaml::Node> now = value(row, filed);
+    if (now) {
+      const bool kept = recorded != nullptr && yaml::equal(*recorded, *now);
+      result_.choices.push_back({filed, *now, because(row), kept});
+    }
+    values_.pop_back();
+    return now;
+  }
+
   // Evaluates; a fault is reported and gives nothing. `reads` as in cel::evaluate().
   std::optional<cel::Value> run(const cel::Expression& expression, const Row& row,
                                 std::vector<yaml::Origin>* reads = nullptr) {

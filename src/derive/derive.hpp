@@ -32,11 +32,12 @@ struct Row {
   cel::LazyText because;
   bool copy = false;
   bool keep = false;
-  bool retain = false;  // hands out names: those of earlier commits stay
-  std::string recall;   // instead of `value`: the earlier names of the row with this path
-  bool choose = false;  // the chooser gives the value
-  bool record = false;  // says what was built: is kept even where choices are made again
-  bool show = false;    // for people who ask what was derived
+  bool retain = false;   // hands out names: those of earlier commits stay
+  std::string recall;    // instead of `value`: the earlier names of the row with this path
+  bool choose = false;   // the chooser gives the value
+  bool history = false;  // `value` sees what the last run recorded as `before`; always recorded
+  bool record = false;   // says what was built: is kept even where choices are made again
+  bool show = false;     // for people who ask what was derived
 };
 
 /// All rows of a platform, checked against its schemas; shareable among threads.
