@@ -14,6 +14,7 @@
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
 #include "cli/commit_message.hpp"
+#include "cli/hops.hpp"
 #include "cli/planned.hpp"
 #include "cli/proposed.hpp"
 #include "cli/unchanged.hpp"
@@ -69,6 +70,10 @@ class Apply {
     request.choose_again = options_.choose_again;
     request.retired = options_.retired;
     request.earlier = [&](const std::string& path) { return base.read(path, sink); };
+    if (!options_.to.empty()) {
+      const std::optional<git::CommitStatus> end = take_next_hop(request);
+      if (end) return *end;
+    }
     git::Repository* repository = target_->repository();
     std::vector<Planned> plans(options_.inputs.blueprints.size());
     std::vector<Finished> finished(plans.size());
@@ -111,6 +116,24 @@ class Apply {
     if (!unchanged) unchanged = record_of(*target_->repository(), request);  // a new repository
     record_unchanged(*unchanged, plans, finished, end.id);
     return end.status;
+  }
+
+  // The way to the version, and its next commit as what this run is to make. A status when there
+  // is nothing to make.
+  std::optional<git::CommitStatus> take_next_hop(Request& request) {
+    const std::string& blueprint = options_.inputs.blueprints.front();
+    hops_ = find_hops(blueprint, options_.to, request, knowledge_, report_);
+    if (!hops_) return git::CommitStatus::failed;
+    record_hops(*hops_, *global_.result);
+    const Hop* next = hops_->next();
+    if (options_.dry_run || next == nullptr) {
+      const bool said =
+          say(as_table(*hops_) + (next == nullptr ? "nothing is left to commit\n" : ""));
+      return said ? git::CommitStatus::unchanged : git::CommitStatus::failed;
+    }
+    request.given[blueprint] = with_version(*hops_, next->version);
+    request.choose_again = next->again;
+    return std::nullopt;
   }
 
   // Notes are said once.
@@ -357,6 +380,7 @@ class Apply {
       if (!say(printed + "branch " + head_.branch + " has that already\n")) return {};
     } else if (made.status == git::CommitStatus::committed) {
       printed += target_->done(made.id);
+      if (hops_ && hops_->next() != nullptr) printed += to_write(*hops_, *hops_->next());
       global_.result->set("commit", made.id);
       if (global_.result->wanted()) global_.result->keep(made.signals);
       if (!say(printed)) return {};
@@ -366,7 +390,7 @@ class Apply {
 
   // What the trailer says: which command apply would not do again.
   std::string command() const {
-    if (!options_.choose_again.empty()) return "upgrade";
+    if (!options_.choose_again.empty() || !options_.to.empty()) return "upgrade";
     if (options_.inputs.step > 1) return "step";
     return options_.retired.empty() ? "" : "retire";
   }
@@ -412,6 +436,7 @@ class Apply {
   bool full_ = options_.full || options_.all_notes || !command().empty();
   bool changed_ = false;
   git::Head head_;
+  std::optional<Hops> hops_;               // to the version that is asked for
   std::optional<git::Proposal> proposal_;  // of a branch that is planned anew
   std::string kept_;                       // why a branch is not planned anew
   bool is_followed_ = false;               // a cluster follows the branch

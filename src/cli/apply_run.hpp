@@ -27,7 +27,8 @@ struct ApplyOptions {
   std::string max_effect;                 // the worst that may happen; empty: the blueprint says
   std::vector<std::string> allow;         // what may happen even so
   std::vector<std::string> choose_again;  // choices to make again; "" is all
-  std::vector<std::string> retired;       // names that no node goes by any more
+  std::string to;                    // version to go towards, one commit a run; of one blueprint
+  std::vector<std::string> retired;  // names that no node goes by any more
 
   /// The options that these commands have.
   void add_to(CLI::App& command);

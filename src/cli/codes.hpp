@@ -13,6 +13,9 @@ inline constexpr std::string_view kNoObject = "GPU0006";      // `explain --orig
 inline constexpr std::string_view kNoField = "GPU0007";       // ... no such field in it
 inline constexpr std::string_view kNoSuchChoice = "GPU0607";  // `upgrade --only` of no choice
 
+inline constexpr std::string_view kNoHistory = "GPU0694";    // `upgrade --to` of no known version
+inline constexpr std::string_view kNoSuchStep = "GPU0695";   // ... to none that is ahead
+inline constexpr std::string_view kNoWay = "GPU0696";        // ... with nothing that goes along
 inline constexpr std::string_view kTooMuch = "GPU0690";      // effects above the limit
 inline constexpr std::string_view kNoSuchName = "GPU0692";   // `retire` of no name
 inline constexpr std::string_view kNoToken = "GPU0643";      // `license check`: no text

@@ -101,6 +101,8 @@ class DerivationCompiler {
     row.text = set.as_string();
     row.written = written;
     std::shared_ptr<const cel::Environment> environment = environment_of(*path);
+    row.history = fields.history.as_boolean();
+    if (row.history) environment = with_variable(*environment, "before", *path);
     row.variables = {fields.variables, environment, thorough_, sources_, sink_};
     row.choose = fields.choose.as_boolean();
     row.copy = !fields.copy.is_null();
@@ -113,13 +115,10 @@ class DerivationCompiler {
     row.when = lazy<cel::Expression>(fields.when, environment);
     row.keep = fields.keep.as_boolean();
     row.record = fields.record.as_boolean();
-    row.history = fields.history.as_boolean();
     row.show = fields.show.as_boolean();
     row.because = lazy<cel::Text>(fields.because, environment);
     if (!fields.valid.is_null()) {
-      auto with_value = std::make_shared<cel::Environment>(*environment);
-      with_value->variables.push_back({"value", lazy_type_at(*path)});
-      row.valid = lazy<cel::Expression>(fields.valid, with_value);
+      row.valid = lazy<cel::Expression>(fields.valid, with_variable(*environment, "value", *path));
     }
     row.path = std::move(*path);
     if (sink_.error_count() != errors_before) return std::nullopt;
@@ -164,6 +163,15 @@ class DerivationCompiler {
       known = std::move(made);
     }
     return known;
+  }
+
+  // With one variable more, of the type that stands at `path`.
+  std::shared_ptr<const cel::Environment> with_variable(const cel::Environment& environment,
+                                                        const std::string& name,
+                                                        std::span<const Step> path) const {
+    auto made = std::make_shared<cel::Environment>(environment);
+    made->variables.push_back({name, lazy_type_at(path)});
+    return made;
   }
 
   cel::LazyType lazy_type_at(std::span<const Step> path) const {

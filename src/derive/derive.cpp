@@ -60,10 +60,7 @@ class DerivationRun {
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
         },
-        [&](const std::string& filed) {
-          row.variables.bind(values_);
-          return value(row, filed);
-        }};
+        [&](const std::string& filed) { return value_at(row, filed); }};
     result_.cluster = set_at(result_.cluster, row.path, placing, context_.arena);
     if (provenance_ != nullptr) {
       result_.cluster = provenance_->mark("cluster", result_.cluster, context_.arena);
@@ -77,6 +74,26 @@ class DerivationRun {
   }
 
  private:
+  // The value at one place, with what the row's expressions see there.
+  std::optional<yaml::Node> value_at(const Row& row, const std::string& filed) {
+    if (!row.history) {
+      row.variables.bind(values_);
+      return value(row, filed);
+    }
+    const yaml::Node* recorded = earlier_.choices.find(filed);
+    if (recorded != nullptr && !has_type(row, filed, *recorded)) return std::nullopt;
+    values_.emplace_back(recorded != nullptr ? context_.arena.clone(*recorded)
+                                             : context_.arena.list(std::span<const yaml::Node>()));
+    row.variables.bind(values_);
+    std::optional<yaml::Node> now = value(row, filed);
+    if (now) {
+      const bool kept = recorded != nullptr && yaml::equal(*recorded, *now);
+      result_.choices.push_back({filed, *now, because(row), kept});
+    }
+    values_.pop_back();
+    return now;
+  }
+
   // Evaluates; a fault is reported and gives nothing. `reads` as in cel::evaluate().
   std::optional<cel::Value> run(const cel::Expression& expression, const Row& row,
                                 std::vector<yaml::Origin>* reads = nullptr) {
@@ -122,24 +139,12 @@ class DerivationRun {
       chosen = fresh->node();
     }
     if (row.retain) chosen = retained(row, *chosen);
-    if (row.history) chosen = with_history(row, filed, *chosen);
     if (row.keep) result_.choices.push_back({filed, *chosen, because(row), kept});
     if (row.show) result_.shown.push_back({filed, *chosen, because(row), false});
     if (provenance_ == nullptr) return chosen;
     evaluation.scalar = row.value ? row.value.written() : row.written.get("set");
     evaluation.because = because(row);
     return provenance_->mark_result(std::move(evaluation), *chosen, context_.arena);
-  }
-
-  // What earlier commits had, then this value unless it is the last of them.
-  yaml::Node with_history(const Row& row, const std::string& filed, const yaml::Node& now) {
-    std::vector<yaml::Node> all;
-    const yaml::Node* old = earlier_.choices.find(filed);
-    if (old != nullptr && has_type(row, filed, *old)) {
-      for (const yaml::Node& item : old->items()) all.push_back(context_.arena.clone(item));
-    }
-    if (all.empty() || !yaml::equal(all.back(), now)) all.push_back(now);
-    return context_.arena.list(all);
   }
 
   bool is_retired(const std::string& name) const {
@@ -219,7 +224,7 @@ class DerivationRun {
   }
 
   std::optional<yaml::Node> kept_value(const Row& row, const std::string& filed) {
-    if (!row.keep || row.history) return std::nullopt;
+    if (!row.keep) return std::nullopt;
     const yaml::Node* old = row.record ? earlier_.choices.find(filed) : earlier_.kept(filed);
     if (old == nullptr || !has_type(row, filed, *old)) return std::nullopt;
     if (row.valid) {

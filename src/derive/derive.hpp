@@ -35,8 +35,8 @@ struct Row {
   bool retain = false;   // hands out names: those of earlier commits stay
   std::string recall;    // instead of `value`: the earlier names of the row with this path
   bool choose = false;   // the chooser gives the value
+  bool history = false;  // `value` sees what the last run recorded as `before`; always recorded
   bool record = false;   // says what was built: is kept even where choices are made again
-  bool history = false;  // a list of all values that it ever had, the last one last
   bool show = false;     // for people who ask what was derived
 };
 

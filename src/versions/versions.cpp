@@ -27,6 +27,7 @@ struct Axis {
   cel::LazyExpression field;  // of the blueprint that pins it
   std::string path;           // of the field that pins it, as messages name it
   std::string keep;           // path of the choice in the lock
+  std::string history;        // path of the choice that has all values so far; empty: none has
   cel::LazyExpression when;
   cel::LazyExpression values;
   cel::LazyExpression pin;  // the value that the field pins, when it is another text
@@ -205,24 +206,45 @@ class VersionSearch {
     return axes_[axis].axis->title + " " + std::string(axes_[axis].values[value].as_string());
   }
 
+  // True when the pin of the axis lies ahead of what the cluster was brought to.
+  bool is_ahead(const Known& known) const {
+    const yaml::Node before = earlier_.choices.get(known.axis->history);
+    if (known.axis->history.empty() || !known.pin || before.size() == 0) return false;
+    const std::string last(before.items().back().as_string());
+    for (std::size_t i = 0; i < known.values.size(); ++i) {
+      const std::string release(known.values[i].as_string());
+      if (last == release || last.starts_with(release + ".")) return i < *known.pin;
+    }
+    return false;
+  }
+
   void refuse_kept(Solver& solver, const Pins& pins, const Pins& with_kept) {
     const std::vector<std::size_t> conflict = solver.conflict(with_kept);
     for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
       const bool guilty = std::find(conflict.begin(), conflict.end(), axis) != conflict.end();
       if (pins[axis] || !with_kept[axis] || !guilty) continue;
       std::vector<std::string> others;
+      std::string ahead;
       for (const std::size_t other : conflict) {
-        if (other != axis) others.push_back(named(other, *with_kept[other]));
+        if (other == axis) continue;
+        others.push_back(named(other, *with_kept[other]));
+        if (is_ahead(axes_[other])) ahead = axes_[other].values[*with_kept[other]].as_string();
       }
       const yaml::Node value = axes_[axis].values[*with_kept[axis]];
-      context_.sink
-          .error(derive::kChoiceInvalid, earlier_.choices.get(axes_[axis].axis->keep).origin(),
-                 "the kept choice `" + axes_[axis].axis->keep + "` is no longer valid")
-          .got("\"" + std::string(value.as_string()) + "\"")
-          .note(others.empty() ? "it does not go with the blueprint"
-                               : "it does not go with " + base::join(others, ", "))
-          .suggest("`gpuctl upgrade --only " + axes_[axis].axis->keep +
-                   "` chooses again; or set the value in the blueprint");
+      const std::string& keep = axes_[axis].axis->keep;
+      diag::Diagnostic& refused =
+          context_.sink
+              .error(derive::kChoiceInvalid, earlier_.choices.get(keep).origin(),
+                     "the kept choice `" + keep + "` is no longer valid")
+              .got("\"" + std::string(value.as_string()) + "\"")
+              .note(others.empty() ? "it does not go with the blueprint"
+                                   : "it does not go with " + base::join(others, ", "));
+      if (!ahead.empty()) {
+        refused.suggest("`gpuctl upgrade --to " + ahead +
+                        "` makes the commits that lead there, in order and one a run");
+      }
+      refused.suggest("`gpuctl upgrade --only " + keep +
+                      "` chooses again; or set the value in the blueprint");
       return;
     }
   }
@@ -340,6 +362,7 @@ class AxisCompiler {
     out.name = written.get("name").as_string();
     out.title = written.get("title").as_string();
     out.keep = written.get("keep").as_string();
+    out.history = written.get({"hops", "history"}).as_string();
     out.when = lazy<cel::Expression>(written, "when");
     out.values = lazy<cel::Expression>(written, "values");
     out.field = lazy<cel::Expression>(written, "field");

@@ -86,6 +86,24 @@ TEST(Derive, RunsOnceForEachItem) {
       << made.report;
 }
 
+TEST(Derive, HistoryGoesOnFromTheLastRun) {
+  const std::string rows =
+      "    - {set: pools, history: true, value: 'before + [{\"name\": metadata.name}]'}\n";
+  const Made first = run(rows, "");
+  EXPECT_EQ(first.cluster, R"({"pools":[{"name":"one"}]})") << first.report;
+  ASSERT_EQ(first.choices.size(), 1U);
+  EXPECT_EQ(first.choices[0].path, "pools");
+  EXPECT_FALSE(first.choices[0].kept);
+  EXPECT_EQ(run(rows, "", R"({"pools": [{"name": a}]})").cluster,
+            R"({"pools":[{"name":"a"},{"name":"one"}]})");
+  // What does not change is kept, and what a lock cannot have is refused.
+  const Made same =
+      run("    - {set: pools, history: true, value: before}\n", "", R"({"pools": [{"name": a}]})");
+  ASSERT_EQ(same.choices.size(), 1U) << same.report;
+  EXPECT_TRUE(same.choices[0].kept);
+  EXPECT_EQ(run(rows, "", "{pools: many}").codes, "GPU0684");
+}
+
 TEST(Derive, OmitSetsNothing) {
   EXPECT_EQ(run("    - {set: name, value: omit()}\n", "").cluster, "{}");
   EXPECT_EQ(run("    - {set: deep.inner.flag, value: omit()}\n", "").cluster, "{}");
