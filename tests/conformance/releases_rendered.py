@@ -40,7 +40,7 @@ BOTH = ["controlPlane", "workers"]
 COMMON = [
     {"openshift.publish": ["External"]},
     {"openshift.cliImage": ["registry.example.com/tools/cli:v4"]},
-    {"openshift.update": [{"channel": "fast-4.21"}, {"acknowledged": ["ack-4.18-kube-1.32-api-removals-in-4.19"]}]},
+    {"openshift.update": [{"channel": "fast"}, {"controlPlaneOnly": True}, {"acknowledged": ["ack-4.18-kube-1.32-api-removals-in-4.19"]}]},
     {"openshift.osImageStream": ["rhel-9", "rhel-10"]},
     {"openshift.capabilities": [{"baselineCapabilitySet": "vCurrent"}, {"baselineCapabilitySet": "v4.18"},
                                 {"baselineCapabilitySet": "v4.16"}]},
