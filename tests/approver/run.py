@@ -3,18 +3,23 @@
 
 The Job is rendered, its script runs in the shell of this machine, and a small cluster answers: it has
 Subscriptions, install plans and versions, and does what the Operator Lifecycle Manager would do once a
-plan is approved.
+plan is approved. What the name of the Job does not tell is held by its edition: editions.txt has the
+digest of each.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TEMPLATE = ROOT / "templates/openshift/operator-approver.yaml"
+EDITIONS = ROOT / "tests/approver/editions.txt"
 
 try:
     import yaml
@@ -39,8 +44,13 @@ if cluster.get("down"):
     save()
     sys.exit("the server is away")
 if verb == "get" and kind == "subscriptions":
-    assert words[5:] == ["-o", "jsonpath={.status.installedCSV}"], words
-    print(cluster["installed"].get(words[4], ""), end="")
+    if words[6] == "jsonpath={.status.installPlanRef.name}":
+        waits = [name for name, versions in cluster["plans"].items()
+                 if any(one.startswith(words[4] + ".") for one in versions)]
+        print(cluster["waits"].get(words[4], waits[-1] if waits else ""), end="")
+    else:
+        assert words[5:] == ["-o", "jsonpath={.status.installedCSV}"], words
+        print(cluster["installed"].get(words[4], ""), end="")
 elif verb == "get" and kind == "clusterserviceversions":
     assert words[5:] == ["-o", "jsonpath={.status.phase}"], words
     left = cluster["installing"].get(words[4], 0)
@@ -48,16 +58,15 @@ elif verb == "get" and kind == "clusterserviceversions":
         cluster["installing"][words[4]] = left - 1
     print("Installing" if left else "Succeeded", end="")
 elif verb == "get" and kind == "installplans":
-    assert words[4] == "-o" and "approved==false" in words[5], words
-    for name, versions in cluster["plans"].items():
-        if name not in cluster["approved"]:
-            print(name, *versions)
+    assert words[5:] == ["-o", "jsonpath={.spec.approved} {.spec.clusterServiceVersionNames[*]}"], words
+    print("true" if words[4] in cluster["approved"] else "false", *cluster["plans"][words[4]])
 elif verb == "patch" and kind == "installplans":
     assert words[5:] == ["--type", "merge", "--patch", '{"spec":{"approved":true}}'], words
     cluster["approved"].append(words[4])
     for version in cluster["plans"][words[4]]:
         cluster["installed"][version.split(".")[0]] = version
         cluster["installing"][version] = 2
+        cluster["waits"].pop(version.split(".")[0], None)
 else:
     sys.exit("unexpected: " + " ".join(words))
 save()
@@ -79,12 +88,30 @@ CASES = [
     ("a plan without versions", LINE, {"plans": {"a": []}}, None, []),
     ("no plan yet", LINE, {"plans": {}}, None, []),
     ("the exact version", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"], "b": [f"{PIN}.v26.7.1"]}}, 0, ["b"]),
+    ("the exact version waits behind another", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"], "b": [f"{PIN}.v26.7.1"]},
+                                                       "waits": {PIN: "a"}}, None, []),
     ("another version than the exact one", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"]}}, None, []),
     ("two operators in a plan", BOTH, {"plans": {"a": [f"{PIN}.v26.7.0", "other.v1.2"]}}, 0, ["a"]),
     ("one of two is there", BOTH, {"plans": {"a": [f"{PIN}.v26.7.5"], "b": ["other.v1.2"]},
                                    "installed": {PIN: f"{PIN}.v26.7.0"}}, 0, ["b"]),
+    ("an older plan that fits as well", LINE, {"plans": {"a": [f"{PIN}.v26.7.1"], "b": [f"{PIN}.v26.7.0"]},
+                                               "waits": {PIN: "a"}}, 0, ["a"]),
+    ("the server is away while a newer version waits", LINE, {"plans": {"a": [f"{PIN}.v26.7.1"]}, "down": 5,
+                                                              "installed": {PIN: f"{PIN}.v26.7.0"}}, 0, []),
     ("the server is away at first", LINE, {"plans": {"a": [f"{PIN}.v26.7.0"]}, "down": 3}, 0, ["a"]),
 ]
+
+
+def fixed_part(job):
+    """The Job without what its name tells: no field of a Job that exists can change."""
+    job = json.loads(json.dumps(job))
+    job["metadata"]["name"] = ""
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    container["image"] = ""
+    for entry in container["env"]:
+        if entry["name"] in ("PINS", "NAMESPACE"):
+            entry["value"] = ""
+    return job
 
 
 def job_of(gpuctl, scratch):
@@ -102,7 +129,7 @@ def job_of(gpuctl, scratch):
 def run(container, pins, cluster, scratch):
     """Exit code (None: it went on) and the cluster afterwards."""
     state = scratch / "cluster.json"
-    state.write_text(json.dumps({"installed": {}, "installing": {}, "approved": []} | cluster))
+    state.write_text(json.dumps({"installed": {}, "installing": {}, "approved": [], "waits": {}} | cluster))
     environment = {one["name"]: one["value"] for one in container["env"]}
     assert set(environment) == {"NAMESPACE", "PINS", "SECONDS_BETWEEN"}, environment
     environment |= {"NAMESPACE": "space", "PINS": pins, "SECONDS_BETWEEN": "0.01", "CLUSTER": str(state),
@@ -124,6 +151,13 @@ def main():
         scratch = pathlib.Path(temporary)
         job = job_of(arguments.gpuctl, scratch)
         container = job["spec"]["template"]["spec"]["containers"][0]
+        edition = re.search(r"edition: \$\{\"(\d+)\"\}", TEMPLATE.read_text())[1]
+        known = dict(line.split() for line in EDITIONS.read_text().splitlines() if not line.startswith("#"))
+        digest = hashlib.sha256(json.dumps(fixed_part(job), sort_keys=True).encode()).hexdigest()
+        if known.get(edition) != digest:
+            failed += 1
+            print(f"edition {edition} in {EDITIONS.name} is {known.get(edition)}, and the Job {digest}: count `edition` "
+                  "of the template up, and add a line")
         (scratch / "oc").write_text(OC)
         (scratch / "oc").chmod(0o755)
         for what, pins, cluster, code, approved in CASES:
@@ -131,7 +165,7 @@ def main():
             if (ended, after["approved"]) != (code, approved):
                 failed += 1
                 print(f"{what}: ended with {ended}, approved {after['approved']}\n{said}")
-    print(f"{len(CASES) - failed} passed, {failed} failed")
+    print(f"{len(CASES) + 1 - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 
