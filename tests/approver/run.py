@@ -72,25 +72,31 @@ else:
 save()
 '''
 
+# In place of waiting: the script ends with it after some rounds.
+ENOUGH = 77
+SLEEP = f'''#!/bin/sh
+echo round >>"$CLUSTER.rounds"
+[ "$(wc -l <"$CLUSTER.rounds")" -lt 8 ] || exit {ENOUGH}
+'''
+
 PIN = "gpu-operator-certified"
 LINE = f"{PIN} {PIN}.v26.7.*"
 EXACT = f"{PIN} {PIN}.v26.7.1"
 BOTH = f"{LINE}\nother other.*"
-# What it is about, pins, cluster, and then: how it ends (None: goes on until it is stopped) and what
-# is approved.
+# What it is about, pins, cluster, and then: how it ends and what is approved.
 CASES = [
     ("the first installation", LINE, {"plans": {"a": [f"{PIN}.v26.7.0"]}}, 0, ["a"]),
     ("all is there", LINE, {"plans": {"a": [f"{PIN}.v26.7.2"]}, "installed": {PIN: f"{PIN}.v26.7.0"}}, 0, []),
     ("another line", LINE, {"plans": {"a": [f"{PIN}.v26.3.4"], "b": [f"{PIN}.v26.7.0"]},
                             "installed": {PIN: f"{PIN}.v26.3.3"}}, 0, ["b"]),
-    ("a plan that brings something else, too", LINE, {"plans": {"a": [f"{PIN}.v26.7.0", "stranger.v1"]}}, None, []),
-    ("a plan of a line that is not pinned", LINE, {"plans": {"a": [f"{PIN}.v26.11.0"]}}, None, []),
-    ("a plan without versions", LINE, {"plans": {"a": []}}, None, []),
-    ("no plan yet", LINE, {"plans": {}}, None, []),
+    ("a plan that brings something else, too", LINE, {"plans": {"a": [f"{PIN}.v26.7.0", "stranger.v1"]}}, ENOUGH, []),
+    ("a plan of a line that is not pinned", LINE, {"plans": {"a": [f"{PIN}.v26.11.0"]}}, ENOUGH, []),
+    ("a plan without versions", LINE, {"plans": {"a": []}}, ENOUGH, []),
+    ("no plan yet", LINE, {"plans": {}}, ENOUGH, []),
     ("the exact version", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"], "b": [f"{PIN}.v26.7.1"]}}, 0, ["b"]),
     ("the exact version waits behind another", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"], "b": [f"{PIN}.v26.7.1"]},
-                                                       "waits": {PIN: "a"}}, None, []),
-    ("another version than the exact one", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"]}}, None, []),
+                                                       "waits": {PIN: "a"}}, ENOUGH, []),
+    ("another version than the exact one", EXACT, {"plans": {"a": [f"{PIN}.v26.7.10"]}}, ENOUGH, []),
     ("two operators in a plan", BOTH, {"plans": {"a": [f"{PIN}.v26.7.0", "other.v1.2"]}}, 0, ["a"]),
     ("one of two is there", BOTH, {"plans": {"a": [f"{PIN}.v26.7.5"], "b": ["other.v1.2"]},
                                    "installed": {PIN: f"{PIN}.v26.7.0"}}, 0, ["b"]),
@@ -127,18 +133,16 @@ def job_of(gpuctl, scratch):
 
 
 def run(container, pins, cluster, scratch):
-    """Exit code (None: it went on) and the cluster afterwards."""
+    """Exit code, the cluster afterwards, and what it said."""
     state = scratch / "cluster.json"
     state.write_text(json.dumps({"installed": {}, "installing": {}, "approved": [], "waits": {}} | cluster))
     environment = {one["name"]: one["value"] for one in container["env"]}
     assert set(environment) == {"NAMESPACE", "PINS", "SECONDS_BETWEEN"}, environment
-    environment |= {"NAMESPACE": "space", "PINS": pins, "SECONDS_BETWEEN": "0.01", "CLUSTER": str(state),
+    environment |= {"NAMESPACE": "space", "PINS": pins, "CLUSTER": str(state),
                     "PATH": f"{scratch}:{os.environ['PATH']}"}
-    try:
-        done = subprocess.run([*container["command"], *container["args"]], env=environment, capture_output=True,
-                              text=True, stdin=subprocess.DEVNULL, timeout=2)
-    except subprocess.TimeoutExpired:
-        return None, json.loads(state.read_text()), ""
+    pathlib.Path(f"{state}.rounds").unlink(missing_ok=True)
+    done = subprocess.run([*container["command"], *container["args"]], env=environment, capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL, timeout=120)
     return done.returncode, json.loads(state.read_text()), done.stdout + done.stderr
 
 
@@ -158,8 +162,9 @@ def main():
             failed += 1
             print(f"edition {edition} in {EDITIONS.name} is {known.get(edition)}, and the Job {digest}: count `edition` "
                   "of the template up, and add a line")
-        (scratch / "oc").write_text(OC)
-        (scratch / "oc").chmod(0o755)
+        for name, text in (("oc", OC), ("sleep", SLEEP)):
+            (scratch / name).write_text(text)
+            (scratch / name).chmod(0o755)
         for what, pins, cluster, code, approved in CASES:
             ended, after, said = run(container, pins, cluster, scratch)
             if (ended, after["approved"]) != (code, approved):
