@@ -108,7 +108,7 @@ class PlatformLoader {
     platform_->facts = schema_of("facts.yaml");
     load_tables();
     load_variables();
-    platform_->derivations = collect("derive.yaml", "rows");
+    platform_->derivations = for_each_list(collect("derive.yaml", "rows"));
     load_rules();
     platform_->axes = collect("versions.yaml", "axes");
     load_kinds();
@@ -141,6 +141,28 @@ class PlatformLoader {
     for (const std::string& folder : platform_->builds) {
       const yaml::Node items = spec_of(library_, "providers/" + folder + "/" + file).get(list);
       out.insert(out.end(), items.items().begin(), items.items().end());
+    }
+    return out;
+  }
+
+  // A row for several lists, such as `large|small[].zones`, becomes a row for each of them.
+  std::vector<yaml::Node> for_each_list(const std::vector<yaml::Node>& rows) {
+    std::vector<yaml::Node> out;
+    for (const yaml::Node& row : rows) {
+      const yaml::Node set = row.get("set");
+      const std::string_view path = set.as_string();
+      const std::size_t end = path.find("[]");
+      const std::vector<std::string_view> lists = base::split(path.substr(0, end), '|');
+      if (lists.size() == 1 || end == std::string_view::npos) {
+        out.push_back(row);
+        continue;
+      }
+      for (const std::string_view list : lists) {
+        yaml::MapBuilder one(row);
+        const std::string own = std::string(list) + std::string(path.substr(end));
+        one.set(library_.arena(), "set", library_.arena().string(own, set.origin()));
+        out.push_back(one.build(library_.arena(), row.origin()));
+      }
     }
     return out;
   }

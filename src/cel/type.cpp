@@ -145,6 +145,27 @@ bool Type::accepts(const Type& other) const {
   return accepts_within(*this, other, 0);
 }
 
+namespace {
+
+// Of two objects one that has the fields of both: what only one has may be absent.
+Type join_objects(const ObjectType& a, const ObjectType& b) {
+  auto joined = std::make_shared<ObjectType>();
+  joined->name = a.name == b.name ? a.name : a.name + " or " + b.name;
+  joined->open = a.open || b.open;
+  for (const Field& field : a.fields) {
+    const Field* other = b.find(field.name);
+    joined->fields.push_back(
+        {field.name, other == nullptr ? field.type : join(field.type, other->type),
+         other != nullptr && field.required && other->required});
+  }
+  for (const Field& field : b.fields) {
+    if (a.find(field.name) == nullptr) joined->fields.push_back({field.name, field.type, false});
+  }
+  return Type::object(std::move(joined));
+}
+
+}  // namespace
+
 Type join(const Type& a, const Type& b) {
   if (a.is_free()) return b;
   if (b.is_free()) return a;
@@ -159,6 +180,9 @@ Type join(const Type& a, const Type& b) {
   const bool b_map = b.kind() == TypeKind::map || b.kind() == TypeKind::object;
   if (a_map && b_map) {
     if (a.kind() == TypeKind::object && a.object() == b.object()) return a;
+    if (a.object() != nullptr && b.object() != nullptr) {
+      return join_objects(*a.object(), *b.object());
+    }
     const auto element = [](const Type& type) {
       return type.kind() == TypeKind::map ? type.element() : Type::dyn();
     };

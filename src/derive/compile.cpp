@@ -149,7 +149,8 @@ class DerivationCompiler {
     return out;
   }
 
-  // With `item` and `index` for a path that has `[]` in it; rows of one list share it.
+  // With `item` and `index` for a path that has `[]` in it, and `written` where that list is no part
+  // of another; rows of one list share it.
   std::shared_ptr<const cel::Environment> environment_of(std::span<const Step> path) {
     path = innermost_list(path);
     if (path.empty()) return base_;
@@ -160,6 +161,7 @@ class DerivationCompiler {
       auto made = std::make_shared<cel::Environment>(*base_);
       made->variables.push_back({"item", lazy_type_at(path)});
       made->variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
+      if (path.size() == 1) made->variables.push_back({"written", type_below(kSpec, path)});
       known = std::move(made);
     }
     return known;
@@ -175,9 +177,13 @@ class DerivationCompiler {
   }
 
   cel::LazyType lazy_type_at(std::span<const Step> path) const {
-    return cel::LazyType([cluster = base_->variables.at(kCluster).type,
+    return type_below(kCluster, path);
+  }
+
+  cel::LazyType type_below(BaseVariable variable, std::span<const Step> path) const {
+    return cel::LazyType([root = base_->variables.at(variable).type,
                           steps = std::vector<Step>(path.begin(), path.end())] {
-      return type_at(cluster.get(), steps);
+      return type_at(root.get(), steps);
     });
   }
 

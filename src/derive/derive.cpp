@@ -54,11 +54,17 @@ class DerivationRun {
     values_[kCluster] = cel::Value(result_.cluster);
     variables_.forget(std::span(values_).subspan(kBaseVariables));
     if (row.choose) chosen_ = choose();
+    const bool has_written = innermost_list(row.path).size() == 1;
+    const yaml::Node blueprint =
+        has_written ? values_[kSpec].node().get(row.path.front().key) : yaml::Node();
     const Placing placing{
-        [this](const yaml::Node& item, std::size_t index) {
+        [&](const yaml::Node& item, std::size_t index) {
           values_.resize(shared_count_);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
+          if (!has_written) return;
+          const std::span<const yaml::Node> written = blueprint.items();
+          values_.emplace_back(index < written.size() ? written[index] : yaml::Node());
         },
         [&](const std::string& filed) { return value_at(row, filed); }};
     result_.cluster = set_at(result_.cluster, row.path, placing, context_.arena);

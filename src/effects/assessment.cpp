@@ -39,15 +39,17 @@ bool is_object(const Manifest& manifest) {
 // All pools of a cluster, by name, as its summary has them, each with the `objects` made for it.
 Node pools_by_name(const Side& side, yaml::Arena& arena) {
   std::vector<yaml::Entry> pools;
-  for (const Node& pool : side.summary.get("gpuPools").items()) {
-    const std::string_view name = pool.get("name").as_string();
-    std::vector<Node> objects;
-    for (const Manifest& manifest : side.manifests) {
-      if (manifest.pool == name && is_object(manifest)) objects.push_back(manifest.body);
+  for (const std::string_view kind : {"gpuPools", "machinePools"}) {
+    for (const Node& pool : side.summary.get(kind).items()) {
+      const std::string_view name = pool.get("name").as_string();
+      std::vector<Node> objects;
+      for (const Manifest& manifest : side.manifests) {
+        if (manifest.pool == name && is_object(manifest)) objects.push_back(manifest.body);
+      }
+      yaml::MapBuilder with_objects(pool);
+      with_objects.set(arena, "objects", arena.list(objects));
+      pools.push_back(arena.entry(name, with_objects.build(arena)));
     }
-    yaml::MapBuilder with_objects(pool);
-    with_objects.set(arena, "objects", arena.list(objects));
-    pools.push_back(arena.entry(name, with_objects.build(arena)));
   }
   return arena.map(pools);
 }

@@ -325,8 +325,10 @@ yaml::Node describe(const std::vector<Document>& documents, std::string Document
 
 std::set<std::string> pool_names(const derive::Derived& derived) {
   std::set<std::string> out;
-  for (const yaml::Node& pool : derived.cluster.get("gpuPools").items()) {
-    out.emplace(pool.get("name").as_string());
+  for (const std::string_view kind : {"gpuPools", "machinePools"}) {
+    for (const yaml::Node& pool : derived.cluster.get(kind).items()) {
+      out.emplace(pool.get("name").as_string());
+    }
   }
   return out;
 }

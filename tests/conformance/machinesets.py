@@ -4,7 +4,9 @@
 Each case of ../shared/conformance/machinesets holds what the code of openshift-install wrote for
 its worker pool. tests/conformance/machinesets/CASE has a blueprint whose GPU pool asks for the
 same, and facts. Every field of either side must be equal, or stand in differences.yaml with the
-value of both sides and the reason; an entry that is not needed is a failure too.
+value of both sides and the reason; an entry that is not needed is a failure too. worker.yaml has
+the same machines as a pool without GPUs that stands for the installer's own: there only entries
+with `workers: true` count.
 
 Each case runs with the release whose installer was measured, and again with an older one.
 """
@@ -22,7 +24,7 @@ CASES = SHARED / "conformance/machinesets"
 RELEASES = ["5.0", "4.20"]  # the measured one first: blueprints are written for it
 POOL = "gpu"  # of our blueprints; the installer's is `worker`
 ABSENT = "(absent)"
-ENTRY_KEYS = {"path", "installer", "ours", "because", "cases", "releases"}
+ENTRY_KEYS = {"path", "installer", "ours", "because", "cases", "releases", "workers"}
 
 
 def parts_of(pointer):
@@ -144,11 +146,17 @@ def blueprint_for(text, release):
     return changed if times == 1 else ""
 
 
-def render(tally, yaml, gpuctl, folder, release, scratch):
-    """Our MachineSets by name, or None."""
+def render(tally, yaml, gpuctl, folder, release, scratch, workers):
+    """Our MachineSets by name, or None. With `workers` those of the pool in worker.yaml."""
     text = blueprint_for((folder / "blueprint.yaml").read_text(), release)
     if not tally.check(text, f"{folder.name}: wants one line `openshift: {{...}}`"):
         return None
+    if workers:
+        blueprint = yaml.safe_load(text)
+        del blueprint["spec"]["gpuPools"]
+        pools = yaml.safe_load((folder / "worker.yaml").read_text())["machinePools"]
+        blueprint["spec"]["machinePools"] = pools
+        text = yaml.safe_dump(blueprint)
     scratch.mkdir()
     (scratch / "blueprint.yaml").write_text(text)
     done = run([gpuctl, "render", scratch / "blueprint.yaml", "--facts", folder / "facts.yaml",
@@ -160,9 +168,9 @@ def render(tally, yaml, gpuctl, folder, release, scratch):
     return {machine_set["metadata"]["name"]: machine_set for machine_set in found}
 
 
-def check_case(tally, yaml, gpuctl, case, release, scratch, entries, used):
-    what = f"{case} with {release}"
-    ours = render(tally, yaml, gpuctl, HERE / case, release, scratch)
+def check_case(tally, yaml, gpuctl, case, release, scratch, entries, used, workers):
+    what = f"{case} with {release}{', workers' if workers else ''}"
+    ours = render(tally, yaml, gpuctl, HERE / case, release, scratch, workers)
     if ours is None:
         return
     infra = yaml.safe_load((HERE / case / "facts.yaml").read_text())["spec"]["infraID"]
@@ -174,7 +182,8 @@ def check_case(tally, yaml, gpuctl, case, release, scratch, entries, used):
     tally.check(theirs and set(theirs) == set(ours),
                 f"{what}: the installer makes {sorted(theirs)}, we make {sorted(ours)}")
     applying = [entry for entry in entries if case in entry.get("cases", [case])
-                and release in entry.get("releases", [release])]
+                and release in entry.get("releases", [release])
+                and (entry.get("workers") or not workers)]
     for name in sorted(set(theirs) & set(ours)):
         compare(tally, f"{what}: {name}", theirs[name], ours[name], applying, used)
 
@@ -201,8 +210,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix="machinesets-") as temporary:
         for case in cases:
             for release in RELEASES:
-                scratch = pathlib.Path(temporary) / f"{case}-{release}"
-                check_case(tally, yaml, gpuctl, case, release, scratch, entries, used)
+                worker = yaml.safe_load((HERE / case / "worker.yaml").read_text())
+                for workers in (False, True):
+                    # An older installer may not know a field, and the install-config has it as well.
+                    if workers and release not in worker.get("releases", RELEASES):
+                        continue
+                    scratch = pathlib.Path(temporary) / f"{case}-{release}-{workers}"
+                    check_case(tally, yaml, gpuctl, case, release, scratch, entries, used, workers)
     for number, entry in enumerate(entries):
         tally.check(id(entry) in used,
                     f"differences.yaml, entry {number + 1} ({entry['path']}): no case needs it")

@@ -59,6 +59,8 @@ COMMON = [
 AWS = [
     {"openshift.credentialsMode": ["Passthrough", "Manual"]},
     {"aws.zones": [["eu-central-1a", "eu-central-1b"]]},
+    {"controlPlane.zones": [["eu-central-1a"]]},
+    {"workers.zones": [["eu-central-1a"]]},
     {"aws.userTags": [{"team": "ml"}]},
     {"aws.propagateUserTags": [True]},
     {"aws.lbType": ["NLB"]},
@@ -82,6 +84,8 @@ GCP_NET = {"gcp.network": ["net"], "gcp.controlPlaneSubnet": ["master"], "gcp.co
 GCP = [
     {"openshift.credentialsMode": ["Passthrough", "Manual"]},
     {"gcp.zones": [["us-central1-a", "us-central1-b"]]},
+    {"controlPlane.zones": [["us-central1-a"]]},
+    {"workers.zones": [["us-central1-a", "us-central1-b"]]},
     GCP_NET,
     {**GCP_NET, "gcp.networkProjectID": ["host"], "openshift.credentialsMode": ["Passthrough"]},
     {**GCP_NET, "gcp.networkProjectID": ["host"], "openshift.credentialsMode": ["Passthrough"],
@@ -156,7 +160,8 @@ START = {
 }
 FEATURES = {"aws": COMMON + AWS, "gcp": COMMON + GCP, "vsphere": COMMON + VSPHERE}
 # Optional fields that cannot change which fields an install-config has, or are set in START.
-LEFT_OUT = {"openshift": {"version", "fips", "featureGates", "gpuMachineConfigPool", "credentialsMode"},
+LEFT_OUT = {"openshift": {"version", "fips", "featureGates", "gpuMachineConfigPool", "machineConfigPools",
+                          "credentialsMode"},
             "aws": {"region", "hostedZone", "hostedZoneRole"}, "gcp": {"projectID", "region"},
             "vsphere": {"apiVIPs", "ingressVIPs"}, "controlPlane": {"securityGroups"},
             "workers": {"securityGroups"}, "network": {"networkType", "machineNetwork", "clusterNetwork",
