@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "catalog/codes.hpp"
 #include "catalog/documents.hpp"
+#include "catalog/lists.hpp"
 #include "catalog/parts.hpp"
 #include "catalog/references.hpp"
 #include "catalog/shared.hpp"
@@ -150,17 +151,11 @@ class PlatformLoader {
     std::vector<yaml::Node> out;
     for (const yaml::Node& row : rows) {
       const yaml::Node set = row.get("set");
-      const std::string_view path = set.as_string();
-      const std::size_t end = path.find("[]");
-      const std::vector<std::string_view> lists = base::split(path.substr(0, end), '|');
-      if (lists.size() == 1 || end == std::string_view::npos) {
-        out.push_back(row);
-        continue;
-      }
-      for (const std::string_view list : lists) {
+      const std::vector<std::string> paths = paths_of(set.as_string());
+      if (paths.size() == 1) out.push_back(row);
+      for (std::size_t i = 0; paths.size() > 1 && i < paths.size(); ++i) {
         yaml::MapBuilder one(row);
-        const std::string own = std::string(list) + std::string(path.substr(end));
-        one.set(library_.arena(), "set", library_.arena().string(own, set.origin()));
+        one.set(library_.arena(), "set", library_.arena().string(paths[i], set.origin()));
         out.push_back(one.build(library_.arena(), row.origin()));
       }
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "catalog/lists.hpp"
 #include "catalog/wrapper.hpp"
 #include "cel/opaque.hpp"
 #include "derive/codes.hpp"
@@ -12,8 +13,8 @@ namespace gpuctl::imports {
 
 namespace {
 
-// Variables of every expression, in this order. Those of its file follow, then `item` and `index`
-// of rows below a list, or `document`, and variables of the row.
+// Variables of every expression, in this order. Those of its file follow, then `item`, `index` and
+// `source` of rows below a list, or `document`, and variables of the row.
 enum Variable : std::size_t { kDocuments, kRelease, kCatalog, kFound, kVariables };
 
 // What fails is not true: the document is not as the row expects it.
@@ -55,6 +56,7 @@ class Mapping::Compiler {
     auto item = std::make_shared<cel::Environment>(*out.whole);
     item->variables.push_back({"item", dyn_});
     item->variables.push_back({"index", cel::Type::simple(cel::TypeKind::integer)});
+    item->variables.push_back({"source", dyn_});
     out.item = std::move(item);
     auto document = std::make_shared<cel::Environment>(*out.whole);
     document->variables.push_back({"document", dyn_});
@@ -65,25 +67,16 @@ class Mapping::Compiler {
   void rows(const File& file, std::string_view part, std::vector<Row>& out) {
     for (const yaml::Node& written : file.spec.get(part).items()) {
       const yaml::Node set = written.get("set");
-      std::optional<std::vector<derive::Step>> path = derive::parse_path(set.as_string());
-      if (!path) {
-        sink_
-            .error(derive::kFaultyRow, set.origin(),
-                   "`" + std::string(set.as_string()) + "` is no path")
-            .expect("a path such as `spec.gpuPools[].replicas`");
-        continue;
+      for (const std::string& text : catalog::paths_of(set.as_string())) {
+        std::optional<std::vector<derive::Step>> path = derive::parse_path(text);
+        if (!path) {
+          sink_.error(derive::kFaultyRow, set.origin(), "`" + text + "` is no path")
+              .expect("a path such as `spec.gpuPools[].replicas`");
+          continue;
+        }
+        if (thorough_) check_path(set, text, *path);
+        out.push_back(row(file, written, std::move(*path)));
       }
-      if (thorough_) check_path(set, *path);
-      Row row;
-      const bool each = !derive::innermost_list(*path).empty();
-      row.path = std::move(*path);
-      row.shared = file.variables;
-      std::shared_ptr<const cel::Environment> environment = each ? file.item : file.whole;
-      row.variables = {written.get("variables"), environment, thorough_, library_.sources(), sink_};
-      row.value = lazy<cel::Expression>(written, "value", environment);
-      row.when = lazy<cel::Expression>(written, "when", environment);
-      row.assumed = lazy<cel::Text>(written, "assumed", environment);
-      out.push_back(std::move(row));
     }
   }
 
@@ -115,6 +108,19 @@ class Mapping::Compiler {
   }
 
  private:
+  Row row(const File& file, const yaml::Node& written, std::vector<derive::Step> path) {
+    Row out;
+    const bool each = !derive::innermost_list(path).empty();
+    out.path = std::move(path);
+    out.shared = file.variables;
+    std::shared_ptr<const cel::Environment> environment = each ? file.item : file.whole;
+    out.variables = {written.get("variables"), environment, thorough_, library_.sources(), sink_};
+    out.value = lazy<cel::Expression>(written, "value", environment);
+    out.when = lazy<cel::Expression>(written, "when", environment);
+    out.assumed = lazy<cel::Text>(written, "assumed", environment);
+    return out;
+  }
+
   template <typename T>
   cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key,
                     const std::shared_ptr<const cel::Environment>& environment) {
@@ -126,10 +132,11 @@ class Mapping::Compiler {
   }
 
   // What a row says of the blueprint or of facts, one of them must have.
-  void check_path(const yaml::Node& set, const std::vector<derive::Step>& path) {
+  void check_path(const yaml::Node& set, std::string_view text,
+                  const std::vector<derive::Step>& path) {
     const bool facts = path.front().key == "facts" && path.size() > 1;
     if (!facts && path.front().key != "spec") return;
-    std::string_view below = set.as_string();
+    std::string_view below = text;
     if (facts) below.remove_prefix(below.find('.') + 1);
     if (schema::at(facts ? *platform_.facts : *platform_.blueprint, below) != nullptr) return;
     sink_.error(derive::kUnknownPath, set.origin(),
@@ -183,11 +190,17 @@ class Mapping::Run {
     values_[kFound] = cel::Value(found_);
     row.shared->bind(values_);
     const std::size_t outside = values_.size();
+    // Of a list of the blueprint: what was found for the same list.
+    const std::span<const derive::Step> list = derive::innermost_list(row.path);
+    const bool proposed = list.size() == 2 && list.front().key == "spec";
+    const yaml::Node sources = proposed ? found_.get(list.back().key) : yaml::Node();
     const derive::Placing placing{
         [&](const yaml::Node& item, std::size_t index) {
           values_.resize(outside);
           values_.emplace_back(item);
           values_.emplace_back(yaml::Node::integer(static_cast<std::int64_t>(index)));
+          const std::span<const yaml::Node> all = sources.items();
+          values_.emplace_back(index < all.size() ? all[index] : yaml::Node());
         },
         [&](const std::string& filed) {
           row.variables.bind(values_);
