@@ -89,7 +89,7 @@ def check_bites(tally, gpuctl, blueprint, scratch, options, kinds, what):
     """The same run with one field too many has to fail, or the CRDs were not looked at."""
     text = blueprint.read_text()
     # A kind that every cluster of this sort has, and whose fields are known from its CRD alone.
-    kind = next(kind for kind in ("Subscription", "IAMPolicyMember", "MachineSet") if kind in {k for _, k in kinds})
+    kind = next(kind for kind in ("Subscription", "IAMPolicyMember", "MachineHealthCheck") if kind in {k for _, k in kinds})
     patch = (f"    - target: {{kind: {kind}}}\n"
              "      patch: {spec: {noSuchField: 1}}\n")
     if re.search(r"^  overrides:$", text, re.M):
