@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What `gpuctl import` gives, compared with what it was given, by code that shares nothing with it.
 
-Round trip: what was rendered for each sample, without all that tells gpuctl's own (cluster.yaml,
+Round trip: what was rendered for each sample, and each blueprint of round_trips.txt, without all that tells gpuctl's own (cluster.yaml,
 facts, lock, comments, annotations), is imported and rendered again: the documents are equal, and
 the blueprint needs no override and no extra manifest for it.
 
@@ -32,6 +32,7 @@ import yaml
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from support.program import ROOT, Tally, arguments, environment, run, samples  # noqa: E402
 
+ROUND_TRIPS = pathlib.Path(__file__).with_name("round_trips.txt")
 OWN_FILES = {"cluster.yaml", "facts.yaml", "gpuctl.lock"}
 # What servers and tools write into objects; the documentation of GPU0633 says that it is left out.
 SERVER_FIELDS = {"uid", "resourceVersion", "generation", "selfLink", "managedFields",
@@ -191,7 +192,7 @@ def bare(source, target):
 
 
 def round_trip(gpuctl, blueprint, tally):
-    what = blueprint.stem
+    what = blueprint.stem if blueprint.stem != "blueprint" else blueprint.parent.name
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         done = call(gpuctl, scratch, "render", blueprint, "-o", scratch / "first")
@@ -292,7 +293,9 @@ def foreign(gpuctl, case, tally):
 def main():
     options = arguments(__doc__)
     tally = Tally()
-    for blueprint in samples():
+    listed = [ROOT / line for line in ROUND_TRIPS.read_text().splitlines()
+              if line and not line.startswith("#")]
+    for blueprint in samples() + listed:
         round_trip(options.gpuctl, blueprint, tally)
     cases = sorted(path.parent for path in (ROOT / "tests/golden/import").glob("*/input"))
     planted = 0

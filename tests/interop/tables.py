@@ -250,6 +250,11 @@ def mig(compare):
     for row in table("nvidia", "gpus").values():
         if "migClass" in row:
             compare.cell("gpus", row["model"], "class", row["migClass"] in classes, True)
+            # The operator's configurations find a GPU by its PCI id, where a name means several layouts.
+            known = classes[row["migClass"]].get("devices", [])
+            for vendor, device in (one.split(":") for one in row.get("pciIds", []) if known):
+                compare.cell("gpus", row["model"], "pciIds", f"0x{device}{vendor}".upper() in
+                             [one.upper() for one in known], True)
 
 
 def vgpu(compare):
