@@ -237,6 +237,7 @@ Releases read_releases(const yaml::Node& written) {
   out.features = text("features");
   out.derived = text("derived");
   out.unnamed = text("unnamed");
+  out.oldest = text("oldest");
   out.title = text("title");
   out.gates = text("gates");
   out.custom_set = text("customFeatureSet");

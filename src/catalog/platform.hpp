@@ -66,6 +66,7 @@ struct Releases {
   std::string table;     // rows {KEY, ordinal}
   std::string features;  // rows {NAME, since}, or empty
   std::string derived;   // dotted path in the derived tree that says the release
+  std::string oldest;    // that is assumed where nothing names one; empty: any
   std::string unnamed;   // the release that is taken when nobody names one; empty: the newest
   std::string title;     // as messages name what is released: "Sample" in "Sample 1.2"
   /// Rows {NAME, states: {release: feature set}} of feature gates, or empty: the first of

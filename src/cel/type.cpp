@@ -154,9 +154,9 @@ Type join_objects(const ObjectType& a, const ObjectType& b) {
   joined->open = a.open || b.open;
   for (const Field& field : a.fields) {
     const Field* other = b.find(field.name);
-    joined->fields.push_back(
-        {field.name, other == nullptr ? field.type : join(field.type, other->type),
-         other != nullptr && field.required && other->required});
+    joined->fields.push_back({field.name,
+                              other == nullptr ? field.type : join(field.type, other->type),
+                              other != nullptr && field.required && other->required});
   }
   for (const Field& field : b.fields) {
     if (a.find(field.name) == nullptr) joined->fields.push_back({field.name, field.type, false});

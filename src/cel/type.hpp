@@ -83,8 +83,8 @@ struct ObjectType {
   const Field* find(std::string_view field) const;
 };
 
-/// The type that covers both; dyn when they have nothing in common. Of two objects it has the fields
-/// of both, and those that only one has may be absent.
+/// The type that covers both; dyn when they have nothing in common. Of two objects it has the
+/// fields of both, and those that only one has may be absent.
 Type join(const Type& a, const Type& b);
 /// True when a value of this static type must be looked into at run time.
 bool has_dyn(const Type& type);

@@ -149,8 +149,8 @@ class DerivationCompiler {
     return out;
   }
 
-  // With `item` and `index` for a path that has `[]` in it, and `written` where that list is no part
-  // of another; rows of one list share it.
+  // With `item` and `index` for a path that has `[]` in it, and `written` where that list is no
+  // part of another; rows of one list share it.
   std::shared_ptr<const cel::Environment> environment_of(std::span<const Step> path) {
     path = innermost_list(path);
     if (path.empty()) return base_;

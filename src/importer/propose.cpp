@@ -18,7 +18,10 @@ std::vector<std::string> releases_in_question(const catalog::Platform& platform,
   if (!platform.releases) return {};
   const auto release = given.find(platform.releases->option);
   if (release != given.end()) return {release->second};
-  return document::releases_of(platform);
+  std::vector<std::string> releases = document::releases_of(platform);
+  const auto oldest = std::find(releases.begin(), releases.end(), platform.releases->oldest);
+  if (oldest != releases.end()) releases.erase(releases.begin(), oldest);
+  return releases;
 }
 
 // What the files say that is nothing to import.

@@ -41,7 +41,8 @@ ALLOW = ["--max-effect", "upgrade", "--allow", "refused", "--allow", "unknown"]
 # Each edit changes a blueprint in place, or gives False where it does not apply.
 
 def pool_of(blueprint, dice, wanted=lambda pool: True):
-    pools = [pool for pool in blueprint["spec"]["gpuPools"] if wanted(pool)]
+    spec = blueprint["spec"]
+    pools = [pool for pool in spec.get("gpuPools", []) + spec.get("machinePools", []) if wanted(pool)]
     return dice.choice(pools) if pools else None
 
 
@@ -100,7 +101,7 @@ def rescale(blueprint, dice):
 
 
 def remove_pool(blueprint, dice):
-    pools = blueprint["spec"]["gpuPools"]
+    pools = blueprint["spec"].get("gpuPools", [])
     if len(pools) < 2:
         return False
     pools.remove(dice.choice(pools))
@@ -108,7 +109,9 @@ def remove_pool(blueprint, dice):
 
 
 def add_pool(blueprint, dice):
-    pools = blueprint["spec"]["gpuPools"]
+    pools = blueprint["spec"].get("gpuPools", [])
+    if not pools:
+        return False
     copy = json.loads(json.dumps(dice.choice(pools)))
     copy["name"] = dice.choice(["extra", "spare", "more"])
     if any(pool["name"] == copy["name"] for pool in pools):
