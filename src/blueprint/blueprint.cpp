@@ -1,5 +1,7 @@
 #include "blueprint/blueprint.hpp"
 
+#include <algorithm>
+
 #include "base/text.hpp"
 #include "blueprint/codes.hpp"
 #include "catalog/wrapper.hpp"
@@ -52,6 +54,29 @@ void check_owner(const yaml::Node& metadata, const Blueprint& blueprint, diag::S
                "blueprint");
 }
 
+// Fields of shared folders that this platform has no use for (`x-gpuctl-refused: REASON`). Only
+// what was written counts, so this comes before the defaults. Reports the outermost of them.
+void refuse(const schema::Schema& schema, const yaml::Node& document, diag::Sink& sink) {
+  std::vector<std::string> refused;  // path of the last one
+  schema::for_each_value(
+      schema, document,
+      [&](const std::vector<std::string>& path, const yaml::Node& definition,
+          const yaml::Node& value) {
+        const std::string_view reason = definition.get("x-gpuctl-refused").as_string();
+        if (reason.empty()) return;
+        if (!refused.empty() && path.size() >= refused.size() &&
+            std::equal(refused.begin(), refused.end(), path.begin())) {
+          return;
+        }
+        refused = path;
+        sink.error(kRefusedField, value.origin(),
+                   "`" + path.back() + "` is no field of platform `" +
+                       std::string(document.get("spec").get("platform").as_string()) + "`")
+            .label(std::string(reason))
+            .suggest("remove it");
+      });
+}
+
 }  // namespace
 
 void hide_secrets(const schema::Schema& schema, const yaml::Node& document,
@@ -90,6 +115,9 @@ std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platfo
   if (blueprint.platform == nullptr) return std::nullopt;
   const std::size_t errors_before = sink.error_count();
   hide_secrets(*blueprint.platform->blueprint, *document, sources);
+  refuse(*blueprint.platform->blueprint, *document, sink);
+  // Rules of the schema would go on about fields that must go.
+  if (sink.error_count() != errors_before) return std::nullopt;
   // Defaults first, as the API server does it: a required field may have a default.
   blueprint.document = schema::apply_defaults(*blueprint.platform->blueprint, *document, arena);
   schema::validate(*blueprint.platform->blueprint, blueprint.document, arena, sources, sink);

@@ -100,18 +100,25 @@ class ManifestReader {
   Given given_;
 };
 
-// Counts the platforms that alone know a document best.
+// Counts the platforms that alone know a document best, and names those that know one at all.
 void vote(const std::vector<yaml::Node>& documents, pipeline::Knowledge& knowledge,
-          std::map<std::string, std::size_t>& votes) {
+          std::map<std::string, std::size_t>& votes, std::set<std::string>& known) {
   for (const yaml::Node& document : documents) {
     const yaml::Node items = document.get("items");
     if (document.get("kind").as_string().ends_with("List") && items.is_list()) {
-      vote({items.items().begin(), items.items().end()}, knowledge, votes);
+      vote({items.items().begin(), items.items().end()}, knowledge, votes, known);
       continue;
     }
     const std::vector<std::string> names = knowledge.platforms_for(document);
     if (names.size() == 1) ++votes[names.front()];
+    known.insert(names.begin(), names.end());
   }
+}
+
+// Whether a platform takes documents that all have in common (`anywhere` of its folder).
+bool is_anywhere(const std::string& platform, pipeline::Knowledge& knowledge) {
+  const yaml::Node* provider = knowledge.library().file("providers/" + platform + "/provider.yaml");
+  return provider != nullptr && provider->get({"spec", "anywhere"}).as_boolean();
 }
 
 // Says of what kinds these documents are.
@@ -139,7 +146,8 @@ Given read_manifests(const std::vector<std::string>& paths, pipeline::Knowledge&
 std::string platform_of(const std::vector<ManifestFile>& files, pipeline::Knowledge& knowledge,
                         diag::Sink& sink) {
   std::map<std::string, std::size_t> votes;
-  for (const ManifestFile& file : files) vote(file.documents, knowledge, votes);
+  std::set<std::string> known;
+  for (const ManifestFile& file : files) vote(file.documents, knowledge, votes, known);
   std::string best;
   std::size_t most = 0;
   bool tie = false;
@@ -149,6 +157,11 @@ std::string platform_of(const std::vector<ManifestFile>& files, pipeline::Knowle
     most = std::max(most, count);
   }
   if (!best.empty() && !tie) return best;
+  if (best.empty()) {
+    const auto anywhere = std::find_if(
+        known.begin(), known.end(), [&](const auto& name) { return is_anywhere(name, knowledge); });
+    if (anywhere != known.end()) return *anywhere;
+  }
   std::vector<std::string> names;
   for (const auto& [name, count] : votes) names.push_back(name);
   diag::Diagnostic& error = sink.error(

@@ -24,7 +24,8 @@ struct Given {
 Given read_manifests(const std::vector<std::string>& paths, pipeline::Knowledge& knowledge,
                      yaml::Context context);
 
-/// The platform whose knowledge alone fits most of the documents; empty after GPU0634.
+/// The platform whose knowledge alone fits most of the documents; where there is none, the one that
+/// takes what all have in common (`anywhere` of its folder). Empty after GPU0634.
 std::string platform_of(const std::vector<ManifestFile>& files, pipeline::Knowledge& knowledge,
                         diag::Sink& sink);
 

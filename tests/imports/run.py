@@ -191,6 +191,45 @@ def bare(source, target):
         place.write_text(yaml.safe_dump_all(documents, sort_keys=False), encoding="utf-8")
 
 
+def labelled_nodes(gpuctl, scratch, blueprint, commands):
+    """Nodes after the commands that were written for them, as the GPU operator's labels have them too."""
+    pools = {pool["name"]: pool for pool in loaded(blueprint)[0]["spec"]["gpuPools"]}
+    done = call(gpuctl, scratch, "catalog", "gpus", "-o", "json")
+    products = {row["model"]: row.get("productLabel") for row in json.loads(done.stdout)}
+    nodes = {}
+    for pool in pools.values():
+        names = pool["nodes"].get("names") or [
+            f"{pool['name']}-{i}" for i in range(pool.get("replicas", 1))]
+        for name in names:
+            labels = {"nvidia.com/gpu.present": "true", "nvidia.com/gpu.count": str(pool["gpu"]["perNode"]),
+                      "nvidia.com/gpu.product": products[pool["gpu"]["model"]],
+                      **pool["nodes"].get("selector", {})}
+            nodes[name] = {"apiVersion": "v1", "kind": "Node",
+                           "metadata": {"name": name, "labels": labels}, "spec": {"taints": []}}
+    for line in re.findall(r"^\$ (oc .*--overwrite .*)$", commands, re.M):
+        words = shlex.split(line)
+        rest = words[words.index("--overwrite") + 1:]
+        if rest[0] == "-l":
+            wanted = dict(pair.split("=", 1) for pair in rest[1].split(","))
+            chosen = [node for node in nodes.values()
+                      if wanted.items() <= node["metadata"]["labels"].items()]
+            marks = rest[2:]
+        else:
+            chosen = [nodes[word] for word in rest if word in nodes]
+            marks = [word for word in rest if word not in nodes]
+        for node in chosen:
+            for mark in marks:
+                if words[1] == "label":
+                    key, value = mark.split("=", 1)
+                    node["metadata"]["labels"][key] = value
+                else:
+                    key, effect = mark.rsplit(":", 1)
+                    key, _, value = key.partition("=")
+                    node["spec"]["taints"].append(
+                        {"key": key, **({"value": value} if value else {}), "effect": effect})
+    return list(nodes.values())
+
+
 def round_trip(gpuctl, blueprint, tally):
     what = blueprint.stem if blueprint.stem != "blueprint" else blueprint.parent.name
     with tempfile.TemporaryDirectory() as name:
@@ -198,6 +237,10 @@ def round_trip(gpuctl, blueprint, tally):
         done = call(gpuctl, scratch, "render", blueprint, "-o", scratch / "first")
         tally.check(done.returncode == 0, f"{what}: does not render: {done.stderr[-400:]}")
         bare(scratch / "first", scratch / "bare")
+        # Where no document makes the nodes, they are read from the cluster.
+        for commands in (scratch / "first").rglob("install/nodes.md"):
+            nodes = labelled_nodes(gpuctl, scratch, blueprint, commands.read_text())
+            (scratch / "bare/nodes.yaml").write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": nodes}))
         result = import_and_render(gpuctl, [scratch / "bare"], scratch, tally, what)
         if result is None:
             return

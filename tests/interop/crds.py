@@ -12,7 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.variants import engines, write_variant  # noqa: E402
-from support.program import SHARED, Tally, arguments, environment, run, samples, skip  # noqa: E402
+from support.program import ROOT, SHARED, Tally, arguments, environment, run, samples, skip  # noqa: E402
 
 SCHEMAS = SHARED / "schemas"
 
@@ -33,7 +33,7 @@ def lines_of(cluster):
 
 def crd_options(cluster):
     folders = [*lines_of(cluster), SCHEMAS / "nvidia", SCHEMAS / "openshift", SCHEMAS / "gcp",
-               SCHEMAS / "gitops"]
+               SCHEMAS / "gitops", ROOT / "tests/interop/crds.d"]
     return [word for folder in folders for word in ("--crds", folder)]
 
 
