@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "imports/absent.hpp"
 #include "imports/difference.hpp"
 #include "imports/tidy.hpp"
 #include "render/overrides.hpp"
@@ -200,10 +201,15 @@ Node Attempts::without_secrets(const Attempt& attempt, const imports::Pair& pair
   return out;
 }
 
-Node Attempts::wanted(const Attempt& attempt, const imports::Pair& pair) {
+Node Attempts::wanted(const Attempt& attempt, const imports::Pair& pair,
+                      std::vector<std::string>* restated) {
   Node out = without_secrets(attempt, pair);
   for (const imports::Ignored& one : ignored(attempt, pair)) {
     out = imports::without(out, one.path, arena_);
+  }
+  const Node document = read(context_.objects[pair.object], attempt.proposal.release);
+  for (const Node& absent : context_.mapping.absent(document, attempt.proposal, arena_)) {
+    out = imports::without_restated(absent, out, attempt.made[pair.made].body, arena_, restated);
   }
   return out;
 }

@@ -71,8 +71,10 @@ class Attempts {
   std::vector<imports::Ignored> ignored(const Attempt& attempt, const imports::Pair& pair);
   /// The object without what its document leaves to a secret.
   yaml::Node without_secrets(const Attempt& attempt, const imports::Pair& pair);
-  /// The object as far as a committed document can, and need, be like it.
-  yaml::Node wanted(const Attempt& attempt, const imports::Pair& pair);
+  /// The object as far as a committed document can, and need, be like it. Paths at which one of
+  /// them only restates what holds without it are added to `restated`.
+  yaml::Node wanted(const Attempt& attempt, const imports::Pair& pair,
+                    std::vector<std::string>* restated = nullptr);
   /// True when document and object are the same, or read alike.
   bool alike(const Attempt& attempt, const imports::Pair& pair);
   /// The places in which object and document differ. What only the blueprint says is none when it

@@ -302,6 +302,9 @@ class Drafting {
       for (const imports::Ignored& ignored : attempts_.ignored(last, pair)) {
         draft.ignored["`" + ignored.path + "`: " + ignored.because].push_back(pair.object);
       }
+      std::vector<std::string> restated;
+      static_cast<void>(attempts_.wanted(last, pair, &restated));
+      if (!restated.empty()) draft.restated[pair.object] = std::move(restated);
       const Object& object = context_.objects[pair.object];
       const bool references = object.secrets_dropped ||
                               !yaml::equal(attempts_.without_secrets(last, pair), object.written);

@@ -46,6 +46,7 @@ struct Draft {
   std::map<std::size_t, std::string> reasons;  // of objects that are left out on purpose
   std::map<std::string, std::vector<std::size_t>> ignored;     // "`path`: reason" -> objects
   std::map<std::size_t, std::vector<std::string>> overridden;  // paths, by object
+  std::map<std::size_t, std::vector<std::string>> restated;    // paths, by object
   std::vector<Loss> losses;
   std::set<std::size_t> secrets;  // objects whose secrets are references in the blueprint
   std::vector<imports::Assumption> assumptions;

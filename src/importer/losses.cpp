@@ -130,6 +130,12 @@ class Summary {
            indexes.size() == 1 ? " has a field of a controller" : " have a field of a controller",
            reason);
     }
+    for (const auto& [index, paths] : draft_.restated) {
+      sink_
+          .note(kLeftOut, objects_[index].at,
+                "`" + diag::shown(title(index)) + "` comes back in other words")
+          .note("the same holds with and without " + base::join(paths, ", "));
+    }
   }
 
   void note(const std::vector<std::size_t>& indexes, const std::string& what,

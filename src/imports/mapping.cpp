@@ -107,6 +107,16 @@ class Mapping::Compiler {
     }
   }
 
+  void absent(const File& file, std::vector<Absent>& out) {
+    for (const yaml::Node& written : file.spec.get("absent").items()) {
+      Absent one;
+      one.shared = file.variables;
+      one.when = lazy<cel::Expression>(written, "when", file.document);
+      one.values = written.get("means");
+      out.push_back(std::move(one));
+    }
+  }
+
  private:
   Row row(const File& file, const yaml::Node& written, std::vector<derive::Step> path) {
     Row out;
@@ -171,6 +181,7 @@ std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platfor
   for (const Compiler::File& file : files) {
     compiler.leave(file, made->leave_);
     compiler.ignore(file, made->ignore_);
+    compiler.absent(file, made->absent_);
   }
   return sink.error_count() == errors_before ? made : nullptr;
 }
@@ -284,6 +295,19 @@ std::vector<Ignored> Mapping::ignored(const yaml::Node& document, const Proposal
     ignore.shared->bind(values);
     values.emplace_back(document);
     if (is_true(ignore.when.get(), values, arena)) out.push_back(ignore.what);
+  }
+  return out;
+}
+
+std::vector<yaml::Node> Mapping::absent(const yaml::Node& document, const Proposal& proposal,
+                                        yaml::Arena& arena) const {
+  std::vector<cel::Value> values = values_for(proposal, arena);
+  std::vector<yaml::Node> out;
+  for (const Absent& absent : absent_) {
+    values.resize(kVariables);
+    absent.shared->bind(values);
+    values.emplace_back(document);
+    if (is_true(absent.when.get(), values, arena)) out.push_back(absent.values);
   }
   return out;
 }

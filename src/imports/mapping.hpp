@@ -63,6 +63,10 @@ class Mapping {
   std::vector<Ignored> ignored(const yaml::Node& document, const Proposal& proposal,
                                yaml::Arena& arena) const;
 
+  /// Trees of values that hold in a document where its fields are absent.
+  std::vector<yaml::Node> absent(const yaml::Node& document, const Proposal& proposal,
+                                 yaml::Arena& arena) const;
+
  private:
   struct Row {
     std::vector<derive::Step> path;
@@ -83,6 +87,11 @@ class Mapping {
     cel::LazyExpression when;
     Ignored what;
   };
+  struct Absent {
+    std::shared_ptr<const cel::Definitions> shared;
+    cel::LazyExpression when;
+    yaml::Node values;
+  };
   std::vector<cel::Value> values_for(const Proposal& proposal, yaml::Arena& arena) const;
   class Compiler;
   class Run;
@@ -91,6 +100,7 @@ class Mapping {
   std::vector<Row> rows_;
   std::vector<Leave> leave_;
   std::vector<Ignore> ignore_;
+  std::vector<Absent> absent_;
 };
 
 }  // namespace gpuctl::imports

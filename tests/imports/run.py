@@ -11,7 +11,7 @@ What is only spelled in another way stands in a file `spelling` of the case, wit
 
     KIND NAME PATH: reason
 
-An entry that nothing needs is a failure, too.
+An entry that nothing needs is a failure, too. A file `leaves` says how many values overrides may have.
 
 A case runs with the options of its file `cmd`. Where its file `exit` says that the import ends with
 1, the blueprint may have to be mended, or there is none: what is lost must be said even so.
@@ -117,6 +117,11 @@ def differing(wanted, made, path=""):
             yield path
     elif wanted != made or type(wanted) is not type(made):
         yield path
+
+
+def leaves(tree):
+    below = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    return sum(map(leaves, below)) or 1
 
 
 def plain(path):
@@ -290,6 +295,7 @@ def foreign(gpuctl, case, tally):
         read = [finding for finding in findings if finding["code"] == "GPU0633"]
         silent = [finding for finding in read if "only read" in finding["message"]]
         owned = [finding for finding in read if "field of a controller" in finding["message"]]
+        restated = [finding for finding in read if "in other words" in finding["message"]]
         secret = [finding for finding in findings if finding["code"] == "GPU0636"]
         rendered = {}
         for _, document in objects(again):
@@ -300,6 +306,9 @@ def foreign(gpuctl, case, tally):
                          "metadata": {"name": document.get("metadata", {}).get("name", "")}}
             if document.get("metadata", {}).get("namespace"):
                 rendered.setdefault(title(bare_name), []).append(document)
+        if (case / "leaves").exists():  # most values that overrides may have
+            found = sum(leaves(one["patch"]) for one in blueprint["spec"].get("overrides", []))
+            tally.check(found <= int((case / "leaves").read_text()), f"{what}: overrides of {found} values")
         excused = spelled_otherwise(case)
         used = set()
         for _, document in objects(case / "input"):
@@ -319,6 +328,10 @@ def foreign(gpuctl, case, tally):
                 if any(f"`{who}`" in text for text in [finding["message"], *finding["notes"]]):
                     said += [plain(path) for text in finding["notes"]
                              for path in re.findall(r"^`([^`]*)`: ", text)]
+            for finding in restated:
+                if f"`{who}`" in finding["message"]:
+                    said += [plain(path) for text in finding["notes"] for path in
+                             text.removeprefix("the same holds with and without ").split(", ")]
             for path in differences:
                 if (who, path) in excused:
                     used.add((who, path))

@@ -1,0 +1,63 @@
+#include "imports/absent.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/knowledge.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::imports {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Outcome {
+  std::string text;
+  std::vector<std::string> restated;
+};
+
+Outcome outcome(const std::string& absent, const std::string& wanted, const std::string& made) {
+  testing::Lab lab;
+  yaml::Arena arena;
+  Outcome out;
+  out.text = yaml::emit(without_restated(lab.parse(absent), lab.parse(wanted), lab.parse(made),
+                                         arena, &out.restated));
+  return out;
+}
+
+TEST(Absent, DropsWhatOnlyRestates) {
+  const Outcome out = outcome("a: {b: 1, c: 2}\n", "a: {b: 1, c: 3}\nd: 1\n", "{}\n");
+  EXPECT_EQ(out.text, "a:\n  c: 3\nd: 1\n");
+  EXPECT_THAT(out.restated, ElementsAre("a.b"));
+}
+
+TEST(Absent, DropsMapsThatBecomeEmptyUnlessTheyAreMade) {
+  EXPECT_EQ(outcome("a: {b: 1}\n", "a: {b: 1}\n", "{}\n").text, "{}\n");
+  EXPECT_EQ(outcome("a: {b: 1}\n", "a: {b: 1}\n", "a: {c: 1}\n").text, "a: {}\n");
+}
+
+TEST(Absent, TakesWhatIsMadeWhereItRestates) {
+  const Outcome out = outcome("a: {b: 1, c: {d: x}}\n", "{}\n", "a: {b: 1, c: {d: x}}\n");
+  EXPECT_EQ(out.text, "a:\n  b: 1\n  c:\n    d: x\n");
+  EXPECT_THAT(out.restated, ElementsAre("a.b", "a.c.d"));
+}
+
+TEST(Absent, LeavesOtherValuesAlone) {
+  const Outcome other = outcome("a: {b: 1}\n", "a: {b: 2}\n", "{}\n");
+  EXPECT_EQ(other.text, "a:\n  b: 2\n");
+  EXPECT_THAT(other.restated, IsEmpty());
+  // Both say it, and not the same.
+  EXPECT_EQ(outcome("a: {b: 1}\n", "a: {b: 1}\n", "a: {b: 2}\n").text, "a:\n  b: 1\n");
+  EXPECT_EQ(outcome("a: {b: 1}\n", "{}\n", "a: {b: 2}\n").text, "{}\n");
+  // A value of another shape than that which is described.
+  EXPECT_EQ(outcome("a: {b: 1}\n", "a: [1]\n", "{}\n").text, "a:\n- 1\n");
+}
+
+TEST(Absent, TakesEmptyMapsAndListsForValues) {
+  EXPECT_EQ(outcome("a: {}\nb: []\n", "a: {}\nb: []\n", "{}\n").text, "{}\n");
+  EXPECT_EQ(outcome("a: {}\n", "a: {b: 1}\n", "{}\n").text, "a:\n  b: 1\n");
+}
+
+}  // namespace
+}  // namespace gpuctl::imports
