@@ -104,7 +104,9 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
   }
   const Draft& draft = *made;
   const bool lossy = sink.has_warnings();
+  const bool harmful = sink.has_errors();
   report.show(sink, sources);
+  if (harmful) return kFindings;
   diag::Sink writing;
   const bool written = write(draft, options, directory, writing);
   report.show(writing, sources);

@@ -193,6 +193,11 @@ std::vector<imports::Ignored> Attempts::ignored(const Attempt& attempt, const im
   return out;
 }
 
+std::vector<imports::Ignored> Attempts::kept(const Attempt& attempt, std::size_t object) {
+  const std::string& release = attempt.proposal.release;
+  return context_.mapping.kept(read(context_.objects[object], release), attempt.proposal, arena_);
+}
+
 Node Attempts::without_secrets(const Attempt& attempt, const imports::Pair& pair) {
   Node out = context_.objects[pair.object].written;
   for (const std::string& secret : render::secret_paths(attempt.document_of(pair))) {

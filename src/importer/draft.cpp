@@ -319,9 +319,14 @@ class Drafting {
         continue;
       }
       draft.fates[pair.object] = Fate::lost;
+      const std::vector<imports::Ignored> kept = attempts_.kept(last, pair.object);
       for (const imports::Difference& difference : attempts_.remaining(last, pair)) {
+        const auto harmed = std::find_if(kept.begin(), kept.end(), [&](const auto& field) {
+          return difference.path.starts_with(field.path) || field.path.starts_with(difference.path);
+        });
         draft.losses.push_back({pair.object, difference.path, difference.wanted, difference.made,
-                                why_refused(pair.object, difference.path)});
+                                why_refused(pair.object, difference.path),
+                                harmed == kept.end() ? std::string() : harmed->because});
       }
     }
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {

@@ -21,6 +21,7 @@ struct Loss {
   yaml::Node wanted;    // null: the manifest has nothing there
   yaml::Node made;      // null: the rendered document has nothing there
   std::string because;  // may be empty
+  std::string harm;     // why the import fails by it; empty when it does not
 };
 
 /// How an object comes back.

@@ -78,11 +78,14 @@ class Summary {
                                                 : "`" + diag::shown(loss.path) + "` of `" +
                                                       diag::shown(title(loss.object)) + "`";
     const bool added = !loss.path.empty() && loss.wanted.is_null();
-    diag::Diagnostic& warning = sink_.warning(
-        kLost, loss.path.empty() || at == diag::kNoOrigin ? object.at : at,
-        loss.path.empty() ? "`" + diag::shown(title(loss.object)) + "` is not taken over"
-        : added           ? where + " is added by the blueprint"
-                          : where + " is not taken over");
+    const diag::Origin place = loss.path.empty() || at == diag::kNoOrigin ? object.at : at;
+    const std::string what = loss.path.empty()
+                                 ? "`" + diag::shown(title(loss.object)) + "` is not taken over"
+                             : added ? where + " is added by the blueprint"
+                                     : where + " is not taken over";
+    diag::Diagnostic& warning =
+        loss.harm.empty() ? sink_.warning(kLost, place, what) : sink_.error(kHarmful, place, what);
+    if (!loss.harm.empty()) warning.note(loss.harm);
     warning.path = loss.path;
     warning.label(loss.path.empty() ? "this document" : added ? "absent here" : "lost");
     if (hidden) warning.note("the value looks like a secret, and is not shown");

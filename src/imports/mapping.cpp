@@ -91,8 +91,8 @@ class Mapping::Compiler {
     }
   }
 
-  void ignore(const File& file, std::vector<Ignore>& out) {
-    for (const yaml::Node& written : file.spec.get("ignore").items()) {
+  void fields(const File& file, std::string_view part, std::vector<Ignore>& out) {
+    for (const yaml::Node& written : file.spec.get(part).items()) {
       Ignore one;
       one.shared = file.variables;
       one.when = lazy<cel::Expression>(written, "when", file.document);
@@ -180,7 +180,8 @@ std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platfor
   }
   for (const Compiler::File& file : files) {
     compiler.leave(file, made->leave_);
-    compiler.ignore(file, made->ignore_);
+    compiler.fields(file, "ignore", made->ignore_);
+    compiler.fields(file, "keep", made->keep_);
     compiler.absent(file, made->absent_);
   }
   return sink.error_count() == errors_before ? made : nullptr;
@@ -286,17 +287,27 @@ std::optional<LeftOut> Mapping::left_out(const yaml::Node& document, const Propo
   return std::nullopt;
 }
 
-std::vector<Ignored> Mapping::ignored(const yaml::Node& document, const Proposal& proposal,
-                                      yaml::Arena& arena) const {
+std::vector<Ignored> Mapping::fields(const std::vector<Ignore>& rows, const yaml::Node& document,
+                                     const Proposal& proposal, yaml::Arena& arena) const {
   std::vector<cel::Value> values = values_for(proposal, arena);
   std::vector<Ignored> out;
-  for (const Ignore& ignore : ignore_) {
+  for (const Ignore& row : rows) {
     values.resize(kVariables);
-    ignore.shared->bind(values);
+    row.shared->bind(values);
     values.emplace_back(document);
-    if (is_true(ignore.when.get(), values, arena)) out.push_back(ignore.what);
+    if (is_true(row.when.get(), values, arena)) out.push_back(row.what);
   }
   return out;
+}
+
+std::vector<Ignored> Mapping::ignored(const yaml::Node& document, const Proposal& proposal,
+                                      yaml::Arena& arena) const {
+  return fields(ignore_, document, proposal, arena);
+}
+
+std::vector<Ignored> Mapping::kept(const yaml::Node& document, const Proposal& proposal,
+                                   yaml::Arena& arena) const {
+  return fields(keep_, document, proposal, arena);
 }
 
 std::vector<yaml::Node> Mapping::absent(const yaml::Node& document, const Proposal& proposal,

@@ -33,7 +33,7 @@ struct LeftOut {
   bool lost = false;  // the blueprint has nothing in its place
 };
 
-/// A field that comes back without the blueprint: somebody in the cluster writes it.
+/// A field, and why it is treated in another way than others.
 struct Ignored {
   std::string path;  // as yaml::parse_path() reads it
   std::string because;
@@ -62,6 +62,10 @@ class Mapping {
   /// The fields of a document that nobody needs to keep, whether it has them or not.
   std::vector<Ignored> ignored(const yaml::Node& document, const Proposal& proposal,
                                yaml::Arena& arena) const;
+
+  /// The fields of a document that must come back as they are, with the reason.
+  std::vector<Ignored> kept(const yaml::Node& document, const Proposal& proposal,
+                            yaml::Arena& arena) const;
 
   /// Trees of values that hold in a document where its fields are absent.
   std::vector<yaml::Node> absent(const yaml::Node& document, const Proposal& proposal,
@@ -92,6 +96,8 @@ class Mapping {
     cel::LazyExpression when;
     yaml::Node values;
   };
+  std::vector<Ignored> fields(const std::vector<Ignore>& rows, const yaml::Node& document,
+                              const Proposal& proposal, yaml::Arena& arena) const;
   std::vector<cel::Value> values_for(const Proposal& proposal, yaml::Arena& arena) const;
   class Compiler;
   class Run;
@@ -100,6 +106,7 @@ class Mapping {
   std::vector<Row> rows_;
   std::vector<Leave> leave_;
   std::vector<Ignore> ignore_;
+  std::vector<Ignore> keep_;
   std::vector<Absent> absent_;
 };
 
