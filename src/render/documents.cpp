@@ -366,9 +366,8 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   }
   const yaml::Node spec =
       cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
-  apply_overrides(spec.get("overrides"), out.documents,
-                  out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning,
-                  context.arena, context.sink);
+  Overrides overrides(spec.get("overrides"), context.arena);
+  overrides.apply(out.documents, context.sink);
   check_objects(out.documents, *cluster.blueprint.platform, context.arena, context.sources,
                 context.sink);
   if (context.sink.error_count() != errors_before) return out;
@@ -387,11 +386,18 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   for (const std::unique_ptr<const Template>& made_by : templates) {
     if (made_by->index) renderer.run(*made_by, lists);
   }
-  for (std::size_t i = documents; i < out.documents.size(); ++i) {
-    Document& document = out.documents[i];
+  const std::span<Document> indexes = std::span(out.documents).subspan(documents);
+  for (Document& document : indexes) {
     if (!document.raw) document.body = annotated(document, context.arena);
     document.leaving = emptied.contains(layer_of(document.path));
   }
+  overrides.apply(indexes, context.sink);
+  overrides.report_unmatched(
+      out.documents,
+      out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning,
+      context.sink);
+  check_objects(indexes, *cluster.blueprint.platform, context.arena, context.sources, context.sink);
+  if (context.sink.error_count() != errors_before) return out;
   check_documents(out.documents, documents, context.sink);
   return out;
 }

@@ -138,7 +138,7 @@ class Check {
 
 }  // namespace
 
-void check_objects(std::vector<Document>& documents, const catalog::Platform& platform,
+void check_objects(std::span<Document> documents, const catalog::Platform& platform,
                    yaml::Arena& arena, const diag::Sources& sources, diag::Sink& sink) {
   Check check(platform, arena, sources, sink);
   for (Document& document : documents) {

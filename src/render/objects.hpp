@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include <span>
+
 #include "render/documents.hpp"
 
 namespace gpuctl::render {
@@ -12,7 +14,7 @@ namespace gpuctl::render {
 /// made another kind of it (GPU0430); it is not too large or deep, nor all of them together
 /// (GPU0431). Names are DNS-1123 subdomains, except in the groups of the table `freeNames`.
 /// Kinds are looked up again, because a patch may have changed the version.
-void check_objects(std::vector<Document>& documents, const catalog::Platform& platform,
+void check_objects(std::span<Document> documents, const catalog::Platform& platform,
                    yaml::Arena& arena, const diag::Sources& sources, diag::Sink& sink);
 
 }  // namespace gpuctl::render

@@ -86,6 +86,8 @@ bool matches_document(const Target& target, const Document& document, diag::Sink
   if (document.raw && (document.schema_of.empty() || !target.written().get("kind").is_string())) {
     return false;
   }
+  const bool is_index = document.made_by != nullptr && document.made_by->index;
+  if (is_index && !target.written().get("kind").is_string()) return false;
   const schema::KindRef self = document.raw ? document.schema_of : schema::KindRef::of(body);
   return target.matches("group", self.group) && target.matches("version", self.version) &&
          target.matches("kind", self.kind) &&
@@ -114,8 +116,9 @@ bool patch_document(const yaml::Node& patch, diag::Origin at, Document& document
   return patched.has_value();
 }
 
-void report_no_match(const Target& target, const yaml::Node& item,
-                     const std::vector<Document>& documents, NoMatch no_match, diag::Sink& sink) {
+void report_no_match(const yaml::Node& item, std::span<const Document> documents, NoMatch no_match,
+                     diag::Sink& sink) {
+  const yaml::Node target = item.get("target");
   std::set<std::string> kind_set;
   std::set<std::string> pool_set;
   for (const Document& document : documents) {
@@ -125,18 +128,31 @@ void report_no_match(const Target& target, const yaml::Node& item,
   }
   const std::vector<std::string> kinds(kind_set.begin(), kind_set.end());
   const std::vector<std::string> pools(pool_set.begin(), pool_set.end());
-  const diag::Origin at = target.written().is_null() ? item.origin() : target.written().origin();
+  const diag::Origin at = target.is_null() ? item.origin() : target.origin();
   const std::string message = "this override matches no document";
   diag::Diagnostic& diagnostic =
       (no_match == NoMatch::warning ? sink.warning(kNoMatch, at, message + " that is not withheld")
                                     : sink.error(kNoMatch, at, message))
           .expect("a target among the rendered documents; kinds: " + base::join(kinds, ", "));
-  const yaml::Node pool = target.written().get("pool");
+  const yaml::Node pool = target.get("pool");
   if (pool.is_string() && !pool_set.contains(std::string(pool.as_string()))) {
     diagnostic.expect("a pool of this blueprint: " + base::join(pools, ", "))
         .did_you_mean(pool.as_string(), pools);
   }
-  const yaml::Node kind = target.written().get("kind");
+  const yaml::Node kind = target.get("kind");
+  const yaml::Node name = target.get("name");
+  std::vector<std::string> names;
+  for (const Document& document : documents) {
+    if (kind.is_string() && document.body.get("kind").as_string() == kind.as_string()) {
+      names.emplace_back(document.body.get({"metadata", "name"}).as_string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  if (name.is_string() && !names.empty()) {
+    diagnostic
+        .expect("one of kind " + std::string(kind.as_string()) + ": " + base::join(names, ", "))
+        .did_you_mean(name.as_string(), names);
+  }
   if (kind.is_string() && std::find(kinds.begin(), kinds.end(), kind.as_string()) == kinds.end()) {
     diagnostic.did_you_mean(kind.as_string(), kinds);
   }
@@ -149,34 +165,46 @@ std::string title_of(const yaml::Node& body) {
          std::string(body.get({"metadata", "name"}).as_string()) + "`";
 }
 
-void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
-                     NoMatch no_match, yaml::Arena& arena, diag::Sink& sink) {
-  yaml::PatchBudget budget;
-  for (const yaml::Node& item : overrides.items()) {
-    const Target target(item.get("target"), sink);
-    if (!target.good()) continue;
-    const yaml::Node patch = item.get("patch");
+void Overrides::apply(std::span<Document> documents, diag::Sink& sink) {
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const yaml::Node& item = items_.items()[i];
     const std::size_t errors_before = sink.error_count();
-    std::size_t matched = 0;
+    const Target target(item.get("target"), sink);
+    const yaml::Node patch = item.get("patch");
     for (Document& document : documents) {
+      if (!target.good()) break;
       if (!matches_document(target, document, sink)) {
         if (sink.error_count() != errors_before) break;
         continue;
       }
-      ++matched;
-      if (!patch_document(patch, item.origin(), document, arena, budget, sink)) break;
+      settled_.insert(i);
+      if (!patch_document(patch, item.origin(), document, arena_, budget_, sink)) break;
     }
-    if (budget.exhausted()) {
+    if (budget_.exhausted()) {
       sink.error(kPatchesCostMuch, item.origin(), "the overrides up to this one change too much")
           .expect("at most " + std::to_string(yaml::kMostPatchSteps) +
                   " entries of mappings and lists rewritten, in all documents together")
           .suggest("give the override a narrower `target`, or merge its operations into one patch");
+      for (std::size_t j = i; j < items_.size(); ++j) settled_.insert(j);
       return;
     }
-    if (no_match == NoMatch::ignore) continue;
-    if (matched != 0 || sink.error_count() != errors_before) continue;
-    report_no_match(target, item, documents, no_match, sink);
+    if (sink.error_count() != errors_before) settled_.insert(i);
   }
+}
+
+void Overrides::report_unmatched(std::span<const Document> documents, NoMatch no_match,
+                                 diag::Sink& sink) const {
+  if (no_match == NoMatch::ignore) return;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    if (!settled_.contains(i)) report_no_match(items_.items()[i], documents, no_match, sink);
+  }
+}
+
+void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
+                     NoMatch no_match, yaml::Arena& arena, diag::Sink& sink) {
+  Overrides all(overrides, arena);
+  all.apply(documents, sink);
+  all.report_unmatched(documents, no_match, sink);
 }
 
 }  // namespace gpuctl::render

@@ -1,6 +1,8 @@
 // Overrides: patches of a blueprint on rendered documents.
 #pragma once
 
+#include <set>
+#include <span>
 #include <vector>
 
 #include "render/documents.hpp"
@@ -11,12 +13,32 @@ namespace gpuctl::render {
 /// What it means that an override matches no document.
 enum class NoMatch { error, warning, ignore };
 
-/// Applies `spec.overrides`, in order. Targets are anchored regular expressions on group, version,
-/// kind, namespace and name, a label selector, and the pool; a patch is an RFC 7386 merge patch or
-/// a list of RFC 6902 operations. Documents that are no objects match by the kind of their
-/// published schema, when the target names it. One that matches nothing is GPU0421 (a warning when
-/// documents are withheld: it may be meant for one of them), a faulty one GPU0422; what patches may
-/// cost together is limited (GPU0431, GPU0432).
+/// `spec.overrides`, which are applied in order. Targets are anchored regular expressions on group,
+/// version, kind, namespace and name, a label selector, and the pool; a patch is an RFC 7386 merge
+/// patch or a list of RFC 6902 operations. Documents that are no objects match by the kind of their
+/// published schema, when the target names it; what is made of the list of all others (`phase:
+/// index`) too only matches a target that names its kind. A faulty override is GPU0422; what
+/// patches may cost together is limited (GPU0431, GPU0432).
+class Overrides {
+ public:
+  /// `items` and `arena` must outlive this.
+  Overrides(const yaml::Node& items, yaml::Arena& arena) : items_(items), arena_(arena) {}
+
+  void apply(std::span<Document> documents, diag::Sink& sink);
+
+  /// Reports those that matched nothing in any call of apply(), GPU0421; a warning when documents
+  /// are withheld, since they may be meant for one of them.
+  void report_unmatched(std::span<const Document> documents, NoMatch no_match,
+                        diag::Sink& sink) const;
+
+ private:
+  yaml::Node items_;
+  yaml::Arena& arena_;
+  yaml::PatchBudget budget_;
+  std::set<std::size_t> settled_;  // matched something, or are faulty
+};
+
+/// One call for all documents.
 void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documents,
                      NoMatch no_match, yaml::Arena& arena, diag::Sink& sink);
 
