@@ -333,6 +333,8 @@ def add_options(parser):
 
 
 def main():
+    # Whoever started this may ignore it (nohup), and children would, too.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     options, tally = case_arguments(__doc__, add_options), Tally()
     if options.sanitized:
         sys.exit("a build with sanitizers wants to be loaded first")
