@@ -291,6 +291,18 @@ class Drafting {
     return {};
   }
 
+  void add_losses(Attempt& last, const imports::Pair& pair, Draft& draft) {
+    const std::vector<imports::Ignored> kept = attempts_.kept(last, pair.object);
+    for (const imports::Difference& difference : attempts_.remaining(last, pair)) {
+      const auto harmed = std::find_if(kept.begin(), kept.end(), [&](const auto& field) {
+        return difference.path.starts_with(field.path) || field.path.starts_with(difference.path);
+      });
+      draft.losses.push_back({pair.object, difference.path, difference.wanted, difference.made,
+                              why_refused(pair.object, difference.path),
+                              harmed == kept.end() ? std::string() : harmed->because});
+    }
+  }
+
   void finish(Attempt& last, Draft& draft) {
     std::set<std::size_t> manifests;
     for (const Manifest& manifest : additions_.manifests) manifests.insert(manifest.object);
@@ -319,15 +331,7 @@ class Drafting {
         continue;
       }
       draft.fates[pair.object] = Fate::lost;
-      const std::vector<imports::Ignored> kept = attempts_.kept(last, pair.object);
-      for (const imports::Difference& difference : attempts_.remaining(last, pair)) {
-        const auto harmed = std::find_if(kept.begin(), kept.end(), [&](const auto& field) {
-          return difference.path.starts_with(field.path) || field.path.starts_with(difference.path);
-        });
-        draft.losses.push_back({pair.object, difference.path, difference.wanted, difference.made,
-                                why_refused(pair.object, difference.path),
-                                harmed == kept.end() ? std::string() : harmed->because});
-      }
+      add_losses(last, pair, draft);
     }
     for (std::size_t i = 0; i < context_.objects.size(); ++i) {
       const bool said = draft.fates[i] == Fate::left_out ||

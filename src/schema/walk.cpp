@@ -299,6 +299,13 @@ bool Walk::check_required(const Schema& schema, const Node& value, const Place& 
     if (exempt(child)) continue;
     ok = refuse(kMissingField, child, place.at, [&](diag::Diagnostic& finding) {
       finding.message = "missing required field `" + child.path() + "`";
+      for (const yaml::Entry& entry : value.entries()) {
+        const std::string_view key = entry.key.as_string();
+        if (schema.property(key) == nullptr && base::to_lower(key) == base::to_lower(name)) {
+          finding.suggest("`" + std::string(key) + "` is there: letters count, write `" +
+                          std::string(name) + "`");
+        }
+      }
       const Schema* wanted = schema.property(name);
       if (wanted == nullptr) return;
       if (wanted->allowed && wanted->allowed->size() <= 9) {
