@@ -142,6 +142,13 @@ def check_unreadable(tally, folder, script):
     tally.check(code == 1 and not changes and "Forbidden" in said, f"gcloud, unreadable: {code}, {said}, {changes}")
 
 
+def check_existing(tally, folder, script):
+    """Pools are not made in a cluster that is not there, and nothing else is."""
+    cloud = Cloud(folder)
+    code, said, changes = cloud.run(script)
+    tally.check(code == 1 and not changes and "there is no cluster" in said, f"gcloud, existing: {code}, {said}, {changes}")
+
+
 def check_odd(tally, folder, script):
     cloud = Cloud(folder)
     code, said, _ = cloud.run(script)
@@ -159,7 +166,7 @@ def check_scripts(tally, gpuctl, scratch):
         odd = render(gpuctl, HERE / "gcloud/odd.yaml", scratch / "odd")
         folders = [odd, *(render(gpuctl, sample, scratch / sample.stem) for sample in samples())]
         scripts = {}
-        for case in ("separate-pool", "only-pool", "gpu-networks"):
+        for case in ("separate-pool", "only-pool", "gpu-networks", "existing"):
             cluster = render(gpuctl, GOLDEN / f"render/gke-gcloud-{case}/blueprint.yaml", scratch / case)
             scripts[case] = cluster / "install/create.sh"
             tally.check(not (cluster / "management").exists(), f"gcloud, {case}: writes management/ as well")
@@ -177,6 +184,7 @@ def check_scripts(tally, gpuctl, scratch):
     check_patience(tally, scratch / "cloud-patience", scripts["separate-pool"])
     check_unreadable(tally, scratch / "cloud-unreadable", scripts["separate-pool"])
     check_odd(tally, scratch / "cloud-odd", odd / "install/create.sh")
+    check_existing(tally, scratch / "cloud-existing", scripts["existing"])
     cloud = Cloud(scratch / "cloud-only")
     code, said, changes = cloud.run(scripts["only-pool"])
     made = [call[call.index("create") - 1] for call in changes if "create" in call]
