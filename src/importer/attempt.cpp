@@ -198,6 +198,20 @@ std::vector<imports::Ignored> Attempts::kept(const Attempt& attempt, std::size_t
   return context_.mapping.kept(read(context_.objects[object], release), attempt.proposal, arena_);
 }
 
+Node Attempts::placed(const Attempt& attempt, std::size_t object) {
+  const Node& written = context_.objects[object].written;
+  const Node metadata = written.get("metadata");
+  if (!metadata.is_map() || !metadata.get("namespace").is_null()) return written;
+  const std::string space = context_.mapping.namespace_of(
+      read(context_.objects[object], attempt.proposal.release), attempt.proposal, arena_);
+  if (space.empty()) return written;
+  yaml::MapBuilder placed(metadata);
+  placed.set(arena_, "namespace", arena_.string(space));
+  yaml::MapBuilder out(written);
+  out.set(arena_, "metadata", placed.build(arena_));
+  return out.build(arena_, written.origin());
+}
+
 Node Attempts::without_secrets(const Attempt& attempt, const imports::Pair& pair) {
   Node out = context_.objects[pair.object].written;
   for (const std::string& secret : render::secret_paths(attempt.document_of(pair))) {
@@ -212,9 +226,20 @@ Node Attempts::wanted(const Attempt& attempt, const imports::Pair& pair,
   for (const imports::Ignored& one : ignored(attempt, pair)) {
     out = imports::without(out, one.path, arena_);
   }
+  const Node& made = attempt.made[pair.made].body;
+  const Node metadata = out.get("metadata");
+  const Node space = made.get({"metadata", "namespace"});
+  if (metadata.is_map() && metadata.get("namespace").is_null() && space.is_string()) {
+    yaml::MapBuilder placed(metadata);
+    placed.set(arena_, "namespace", space);
+    yaml::MapBuilder with(out);
+    with.set(arena_, "metadata", placed.build(arena_));
+    out = with.build(arena_, out.origin());
+    if (restated != nullptr) restated->emplace_back("metadata.namespace");
+  }
   const Node document = read(context_.objects[pair.object], attempt.proposal.release);
   for (const Node& absent : context_.mapping.absent(document, attempt.proposal, arena_)) {
-    out = imports::without_restated(absent, out, attempt.made[pair.made].body, arena_, restated);
+    out = imports::without_restated(absent, out, made, arena_, restated);
   }
   return out;
 }

@@ -71,6 +71,8 @@ class Attempts {
   std::vector<imports::Ignored> ignored(const Attempt& attempt, const imports::Pair& pair);
   /// The fields of an object that must come back as they are.
   std::vector<imports::Ignored> kept(const Attempt& attempt, std::size_t object);
+  /// The object, in the namespace of what refers to it where it says none.
+  yaml::Node placed(const Attempt& attempt, std::size_t object);
   /// The object without what its document leaves to a secret.
   yaml::Node without_secrets(const Attempt& attempt, const imports::Pair& pair);
   /// The object as far as a committed document can, and need, be like it. Paths at which one of

@@ -109,7 +109,7 @@ class Drafting {
                    manifest.path.end(), '/', '-');
       while (!names.insert(manifest.path).second) manifest.path += "-again";
       manifest.path += ".yaml";
-      manifest.text = yaml::emit(object.written);
+      manifest.text = yaml::emit(attempts_.placed(attempt, i));
       additions_.manifests.push_back(std::move(manifest));
     }
   }

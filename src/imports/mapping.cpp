@@ -107,6 +107,16 @@ class Mapping::Compiler {
     }
   }
 
+  void placings(const File& file, std::vector<Placing>& out) {
+    for (const yaml::Node& written : file.spec.get("namespaces").items()) {
+      Placing one;
+      one.shared = file.variables;
+      one.when = lazy<cel::Expression>(written, "when", file.document);
+      one.space = written.get("namespace").as_string();
+      out.push_back(std::move(one));
+    }
+  }
+
   void absent(const File& file, std::vector<Absent>& out) {
     for (const yaml::Node& written : file.spec.get("absent").items()) {
       Absent one;
@@ -182,6 +192,7 @@ std::shared_ptr<const Mapping> Mapping::compile(const catalog::Platform& platfor
     compiler.leave(file, made->leave_);
     compiler.fields(file, "ignore", made->ignore_);
     compiler.fields(file, "keep", made->keep_);
+    compiler.placings(file, made->placings_);
     compiler.absent(file, made->absent_);
   }
   return sink.error_count() == errors_before ? made : nullptr;
@@ -308,6 +319,18 @@ std::vector<Ignored> Mapping::ignored(const yaml::Node& document, const Proposal
 std::vector<Ignored> Mapping::kept(const yaml::Node& document, const Proposal& proposal,
                                    yaml::Arena& arena) const {
   return fields(keep_, document, proposal, arena);
+}
+
+std::string Mapping::namespace_of(const yaml::Node& document, const Proposal& proposal,
+                                  yaml::Arena& arena) const {
+  std::vector<cel::Value> values = values_for(proposal, arena);
+  for (const Placing& placing : placings_) {
+    values.resize(kVariables);
+    placing.shared->bind(values);
+    values.emplace_back(document);
+    if (is_true(placing.when.get(), values, arena)) return placing.space;
+  }
+  return {};
 }
 
 std::vector<yaml::Node> Mapping::absent(const yaml::Node& document, const Proposal& proposal,

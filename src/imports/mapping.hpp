@@ -67,6 +67,11 @@ class Mapping {
   std::vector<Ignored> kept(const yaml::Node& document, const Proposal& proposal,
                             yaml::Arena& arena) const;
 
+  /// The namespace of a document that says none: that of what refers to it. Empty when nobody
+  /// knows.
+  std::string namespace_of(const yaml::Node& document, const Proposal& proposal,
+                           yaml::Arena& arena) const;
+
   /// Trees of values that hold in a document where its fields are absent.
   std::vector<yaml::Node> absent(const yaml::Node& document, const Proposal& proposal,
                                  yaml::Arena& arena) const;
@@ -91,6 +96,11 @@ class Mapping {
     cel::LazyExpression when;
     Ignored what;
   };
+  struct Placing {
+    std::shared_ptr<const cel::Definitions> shared;
+    cel::LazyExpression when;
+    std::string space;
+  };
   struct Absent {
     std::shared_ptr<const cel::Definitions> shared;
     cel::LazyExpression when;
@@ -107,6 +117,7 @@ class Mapping {
   std::vector<Leave> leave_;
   std::vector<Ignore> ignore_;
   std::vector<Ignore> keep_;
+  std::vector<Placing> placings_;
   std::vector<Absent> absent_;
 };
 

@@ -58,6 +58,17 @@ std::vector<Pair> pair_up(const std::vector<Object>& objects, const std::vector<
     const auto found = by_name.find(key_of(objects[i].kind) + " " + objects[i].name);
     if (found != by_name.end() && !taken[found->second]) pair(i, found->second);
   }
+  // A manifest without a namespace goes wherever it is applied: to the only one of its name.
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].twin || paired[i] || objects[i].name.find('/') != std::string::npos) continue;
+    std::vector<std::size_t> alike;
+    for (std::size_t j = 0; j < made.size(); ++j) {
+      const bool same = !taken[j] && key_of(made[j].kind) == key_of(objects[i].kind) &&
+                        made[j].name.ends_with("/" + objects[i].name);
+      if (same) alike.push_back(j);
+    }
+    if (alike.size() == 1) pair(i, alike.front());
+  }
   struct Candidate {
     std::size_t likeness;
     Pair pair;
