@@ -17,11 +17,11 @@ namespace gpuctl::importer {
 /// Something of the manifests that the blueprint's documents do not have.
 struct Loss {
   std::size_t object = 0;
-  std::string path;     // empty: the whole object
-  yaml::Node wanted;    // null: the manifest has nothing there
-  yaml::Node made;      // null: the rendered document has nothing there
-  std::string because;  // may be empty
-  std::string harm;     // why the import fails by it; empty when it does not
+  std::string path;       // empty: the whole object
+  yaml::Node wanted;      // null: the manifest has nothing there
+  yaml::Node made;        // null: the rendered document has nothing there
+  std::string because;    // may be empty
+  std::string harm = {};  // why the import fails by it; empty when it does not
 };
 
 /// How an object comes back.
