@@ -333,8 +333,9 @@ def add_options(parser):
 
 
 def main():
-    # Whoever started this may ignore it (nohup), and children would, too.
+    # Whoever started this may ignore them (nohup, a job in the background), and children would, too.
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     options, tally = case_arguments(__doc__, add_options), Tally()
     if options.sanitized:
         sys.exit("a build with sanitizers wants to be loaded first")
