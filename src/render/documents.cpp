@@ -368,6 +368,9 @@ Rendered render(const Templates& templates, const Cluster& cluster,
       cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
   Overrides overrides(spec.get("overrides"), context.arena);
   overrides.apply(out.documents, context.sink);
+  const NoMatch no_match =
+      out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning;
+  overrides.report_unmatched(out.documents, true, no_match, context.sink);
   check_objects(out.documents, *cluster.blueprint.platform, context.arena, context.sources,
                 context.sink);
   if (context.sink.error_count() != errors_before) return out;
@@ -392,10 +395,7 @@ Rendered render(const Templates& templates, const Cluster& cluster,
     document.leaving = emptied.contains(layer_of(document.path));
   }
   overrides.apply(indexes, context.sink);
-  overrides.report_unmatched(
-      out.documents,
-      out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning,
-      context.sink);
+  overrides.report_unmatched(out.documents, false, no_match, context.sink);
   check_objects(indexes, *cluster.blueprint.platform, context.arena, context.sources, context.sink);
   if (context.sink.error_count() != errors_before) return out;
   check_documents(out.documents, documents, context.sink);

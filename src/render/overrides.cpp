@@ -192,11 +192,13 @@ void Overrides::apply(std::span<Document> documents, diag::Sink& sink) {
   }
 }
 
-void Overrides::report_unmatched(std::span<const Document> documents, NoMatch no_match,
-                                 diag::Sink& sink) const {
+void Overrides::report_unmatched(std::span<const Document> documents, bool indexes_follow,
+                                 NoMatch no_match, diag::Sink& sink) {
   if (no_match == NoMatch::ignore) return;
   for (std::size_t i = 0; i < items_.size(); ++i) {
-    if (!settled_.contains(i)) report_no_match(items_.items()[i], documents, no_match, sink);
+    const yaml::Node& item = items_.items()[i];
+    if (indexes_follow && item.get({"target", "kind"}).is_string()) continue;
+    if (settled_.insert(i).second) report_no_match(item, documents, no_match, sink);
   }
 }
 
@@ -204,7 +206,7 @@ void apply_overrides(const yaml::Node& overrides, std::vector<Document>& documen
                      NoMatch no_match, yaml::Arena& arena, diag::Sink& sink) {
   Overrides all(overrides, arena);
   all.apply(documents, sink);
-  all.report_unmatched(documents, no_match, sink);
+  all.report_unmatched(documents, false, no_match, sink);
 }
 
 }  // namespace gpuctl::render

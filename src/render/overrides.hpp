@@ -26,16 +26,17 @@ class Overrides {
 
   void apply(std::span<Document> documents, diag::Sink& sink);
 
-  /// Reports those that matched nothing in any call of apply(), GPU0421; a warning when documents
-  /// are withheld, since they may be meant for one of them.
-  void report_unmatched(std::span<const Document> documents, NoMatch no_match,
-                        diag::Sink& sink) const;
+  /// Reports those that matched nothing in any call of apply(), once, GPU0421; a warning when
+  /// documents are withheld, since they may be meant for one of them. Where the indexes are yet to
+  /// come, those that name a kind are left for a later call.
+  void report_unmatched(std::span<const Document> documents, bool indexes_follow, NoMatch no_match,
+                        diag::Sink& sink);
 
  private:
   yaml::Node items_;
   yaml::Arena& arena_;
   yaml::PatchBudget budget_;
-  std::set<std::size_t> settled_;  // matched something, or are faulty
+  std::set<std::size_t> settled_;  // matched something, are faulty, or were reported
 };
 
 /// One call for all documents.
