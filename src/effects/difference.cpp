@@ -1,15 +1,13 @@
 #include "effects/difference.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string_view>
 
-#include "yaml/emit.hpp"
 #include "yaml/held.hpp"
+#include "yaml/item_names.hpp"
 #include "yaml/path.hpp"
 
 namespace gpuctl::effects {
@@ -17,39 +15,6 @@ namespace gpuctl::effects {
 namespace {
 
 using yaml::Node;
-using Keys = std::vector<std::string_view>;
-
-// The surest first.
-const std::vector<Keys>& candidates() {
-  static const std::vector<Keys> keys = {{"name"}, {"key", "effect"}, {"key"},
-                                         {"id"},   {"type"},          {"resourceName"}};
-  return keys;
-}
-
-// What names an item among others; nothing when it lacks a key.
-std::optional<std::string> name_by(const Node& item, const Keys& keys) {
-  std::string out;
-  for (const std::string_view key : keys) {
-    const Node* part = item.find(key);
-    if (part == nullptr || !part->is_scalar() || part->is_null()) return std::nullopt;
-    if (!out.empty()) out += ':';
-    out += part->is_string() ? std::string(part->as_string()) : yaml::emit_json(*part);
-  }
-  return out;
-}
-
-// The names of all items; nothing when one has none, or two have the same.
-std::optional<std::vector<std::string>> names_by(const Node& list, const Keys& keys) {
-  std::vector<std::string> out;
-  std::set<std::string> seen;
-  for (const Node& item : list.items()) {
-    std::optional<std::string> name = name_by(item, keys);
-    if (!name || !seen.insert(*name).second) return std::nullopt;
-    out.push_back(std::move(*name));
-  }
-  return out;
-}
-
 bool all_maps(const Node& list) {
   const auto items = list.items();
   return std::all_of(items.begin(), items.end(), [](const Node& item) { return item.is_map(); });
@@ -100,11 +65,8 @@ class Walk {
   // False for lists that are one value.
   bool lists(const Node& from, const Node& to) {
     if (from.size() + to.size() == 0 || !all_maps(from) || !all_maps(to)) return false;
-    for (const Keys& keys : candidates()) {
-      const auto before = names_by(from, keys);
-      const auto after = before ? names_by(to, keys) : std::nullopt;
-      if (!after) continue;
-      named(from, *before, to, *after);
+    if (const auto names = yaml::item_names(from, to)) {
+      named(from, names->first, to, names->second);
       return true;
     }
     if (from.size() != to.size()) return false;

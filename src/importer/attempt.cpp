@@ -276,13 +276,28 @@ std::vector<imports::Difference> Attempts::remaining(const Attempt& attempt,
   return out;
 }
 
-Node Attempts::patch(const Attempt& attempt, const imports::Pair& pair) {
-  const Node object = wanted(attempt, pair);
-  const Node& body = attempt.made[pair.made].body;
+Node Attempts::merge_patch(const Attempt& attempt, const Node& object, const Node& body) {
   const Node needed = with_namespace(
       imports::patch_between(completed(attempt, object), completed(attempt, body), arena_), arena_);
   if (alike(attempt, object, yaml::merge_patch(body, needed, arena_))) return needed;
   return with_namespace(imports::patch_between(object, body, arena_), arena_);
+}
+
+imports::SplitPatch Attempts::patch(const Attempt& attempt, const imports::Pair& pair) {
+  const Node object = wanted(attempt, pair);
+  const Node& body = attempt.made[pair.made].body;
+  const Node whole = merge_patch(attempt, object, body);
+  const imports::SplitPatch split =
+      imports::split_lists(imports::as_written(whole, object, arena_), body, arena_);
+  if (!split.operations.is_null()) {
+    yaml::PatchBudget budget;
+    diag::Sink faults;
+    const auto patched = render::json_patch(body, split.operations, arena_, budget, faults);
+    if (patched && alike(attempt, object, yaml::merge_patch(*patched, split.merge, arena_))) {
+      return split;
+    }
+  }
+  return {Node(), whole};
 }
 
 }  // namespace gpuctl::importer

@@ -8,14 +8,15 @@
 
 #include "importer/draft.hpp"
 #include "imports/difference.hpp"
+#include "imports/list_patch.hpp"
 
 namespace gpuctl::importer {
 
 /// An override that brings a document back to its object.
 struct Override {
   std::size_t object = 0;
-  yaml::Node item;  // {target, patch}; null: another one covers the object, too
-  yaml::Node patch;
+  yaml::Node item;   // {target, patch}; null: another one covers the object, too
+  yaml::Node patch;  // a merge patch, or a list of operations
 };
 
 /// A manifest that is kept as it is.
@@ -84,14 +85,15 @@ class Attempts {
   /// The places in which object and document differ. What only the blueprint says is none when it
   /// is what a reader fills in.
   std::vector<imports::Difference> remaining(const Attempt& attempt, const imports::Pair& pair);
-  /// The merge patch that makes the document like its object: only what its reader would see, if
-  /// that is enough.
-  yaml::Node patch(const Attempt& attempt, const imports::Pair& pair);
+  /// The patch that makes the document like its object: only what its reader would see, if that is
+  /// enough, and of lists only the items that differ, if that is.
+  imports::SplitPatch patch(const Attempt& attempt, const imports::Pair& pair);
 
  private:
   yaml::Node read(const imports::Object& object, const std::string& release);
   yaml::Node completed(const Attempt& attempt, const yaml::Node& document);
   bool alike(const Attempt& attempt, const yaml::Node& wanted, const yaml::Node& made);
+  yaml::Node merge_patch(const Attempt& attempt, const yaml::Node& object, const yaml::Node& body);
   yaml::Node with_additions(const yaml::Node& blueprint, const Additions& additions);
   void render(Attempt& attempt, const Additions& additions);
   void compare(Attempt& attempt);

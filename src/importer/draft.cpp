@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "importer/attempt.hpp"
 #include "imports/difference.hpp"
+#include "imports/list_patch.hpp"
 #include "imports/patch.hpp"
 #include "imports/tidy.hpp"
 #include "yaml/emit.hpp"
@@ -136,7 +137,7 @@ class Drafting {
   // A pair of an object and a document that differ, and the patch that makes them equal.
   struct Patched {
     imports::Pair pair;
-    Node patch;
+    imports::SplitPatch patch;
     const render::Document* document = nullptr;
 
     bool of_same_pool(const render::Document& other) const {
@@ -150,8 +151,9 @@ class Drafting {
     for (const imports::Pair& pair : attempt.pairs) {
       const imports::Made& made = attempt.made[pair.made];
       if (made.only_by_name || attempts_.alike(attempt, pair)) continue;
-      const Node patch = attempts_.patch(attempt, pair);
-      if (patch.size() != 0) all.push_back({pair, patch, &attempt.document_of(pair)});
+      imports::SplitPatch patch = attempts_.patch(attempt, pair);
+      if (patch.empty()) continue;
+      all.push_back({pair, std::move(patch), &attempt.document_of(pair)});
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Patched& one = all[i];
@@ -163,25 +165,38 @@ class Drafting {
       std::size_t same = 0;
       bool first = true;
       for (std::size_t j = 0; j < all.size(); ++j) {
-        if (!one.of_same_pool(*all[j].document) || !yaml::equal(all[j].patch, one.patch)) continue;
+        if (!one.of_same_pool(*all[j].document) || !(all[j].patch == one.patch)) continue;
         if (j < i) first = false;
         ++same;
       }
       const bool whole_pool = !one.document->pool.empty() && in_pool > 1 && same == in_pool;
-      const Node item = whole_pool && !first ? Node() : override_of(attempt, one, whole_pool);
-      additions_.overrides.push_back({one.pair.object, item, one.patch});
+      const Node target = target_of(attempt, one, whole_pool);
+      for (const Node& patch : {one.patch.operations, one.patch.merge}) {
+        if (patch.size() == 0) continue;
+        const Node item = whole_pool && !first ? Node() : item_of(target, patch);
+        additions_.overrides.push_back({one.pair.object, item, patch});
+      }
     }
     // Objects that another's override covers have none of their own.
     for (const Override& one : additions_.overrides) {
-      for (const imports::Leaf& leaf : imports::leaves_of(one.patch)) {
-        by_object_[one.object].push_back(base::join(leaf.steps, "."));
-      }
+      std::vector<std::string>& paths = by_object_[one.object];
+      for (const std::string& path : paths_of(one.patch)) paths.push_back(path);
     }
     std::erase_if(additions_.overrides, [](const Override& one) { return one.item.is_null(); });
   }
 
-  // An item of `overrides`, for one document or for all of its kind in its pool.
-  Node override_of(const Attempt& attempt, const Patched& one, bool whole_pool) {
+  // The places that a patch changes.
+  static std::vector<std::string> paths_of(const Node& patch) {
+    if (patch.is_list()) return imports::changed_by(patch);
+    std::vector<std::string> out;
+    for (const imports::Leaf& leaf : imports::leaves_of(patch)) {
+      out.push_back(base::join(leaf.steps, "."));
+    }
+    return out;
+  }
+
+  // The target of an override: one document, or all of its kind in its pool.
+  Node target_of(const Attempt& attempt, const Patched& one, bool whole_pool) {
     yaml::MapBuilder target;
     const auto set = [&](const char* field, std::string_view value) {
       target.set(arena_, field, arena_.string(imports::exactly(value)));
@@ -196,7 +211,7 @@ class Drafting {
       }
       set("name", metadata.get("name").as_string());
     }
-    return item_of(target.build(arena_), one.patch);
+    return target.build(arena_);
   }
 
   Node item_of(const Node& target, const Node& patch) {
@@ -230,51 +245,87 @@ class Drafting {
   // what is not refused.
   Attempt without_refused(const imports::Proposal& proposal) {
     const Additions all = std::exchange(additions_, {});
+    for (const Override& one : all.overrides) by_object_.erase(one.object);
     for (const Override& one : all.overrides) {
       additions_.overrides.push_back(one);
-      std::vector<std::string> kept;
-      Node patch = arena_.map(std::span<const yaml::Entry>());
-      // Takes a value, or of a map what is not refused. True when all of it was taken.
-      const std::function<bool(const imports::Leaf&)> take = [&](const imports::Leaf& part) {
-        const std::string path = imports::path_of(part.steps);
-        const Node longer = imports::with_leaf(patch, part.steps, part.value, arena_);
-        additions_.overrides.back() = with_patch(one, longer);
-        if (!refuses(proposal, one.object, path)) {
-          refused_[one.object].erase(path);
-          patch = longer;
-          for (const imports::Leaf& leaf : imports::leaves_of(part.value)) {
-            std::vector<std::string> steps = part.steps;
-            steps.insert(steps.end(), leaf.steps.begin(), leaf.steps.end());
-            kept.push_back(base::join(steps, "."));
-          }
-          return true;
-        }
-        if (!part.value.is_map() || part.value.size() == 0) return false;
-        refused_[one.object].erase(path);
-        std::vector<imports::Leaf> parts;
-        for (const yaml::Entry& entry : part.value.entries()) {
-          parts.push_back({part.steps, entry.value});
-          parts.back().steps.emplace_back(entry.key.as_string());
-        }
-        // What a field replaces has to go before it, and what a field needs may come after it.
-        std::stable_partition(parts.begin(), parts.end(),
-                              [](const imports::Leaf& leaf) { return leaf.value.is_null(); });
-        for (std::size_t before = parts.size() + 1; !parts.empty() && before > parts.size();) {
-          before = parts.size();
-          std::erase_if(parts, take);
-        }
-        return parts.empty();
-      };
-      if (take({{}, one.patch})) refused_.erase(one.object);
-      additions_.overrides.back() = with_patch(one, patch);
-      if (kept.empty()) additions_.overrides.pop_back();
-      by_object_[one.object] = kept;
+      if (one.patch.is_list()) {
+        take_operations(proposal, one);
+      } else {
+        take_values(proposal, one);
+      }
     }
     for (const Manifest& one : all.manifests) {
       additions_.manifests.push_back(one);
       if (refuses(proposal, one.object, "")) additions_.manifests.pop_back();
     }
     return attempts_.make(proposal, additions_);
+  }
+
+  // Of the override that was added last the values that are not refused.
+  void take_values(const imports::Proposal& proposal, const Override& one) {
+    std::vector<std::string> kept;
+    Node patch = arena_.map(std::span<const yaml::Entry>());
+    // Takes a value, or of a map what is not refused. True when all of it was taken.
+    const std::function<bool(const imports::Leaf&)> take = [&](const imports::Leaf& part) {
+      const std::string path = imports::path_of(part.steps);
+      const Node longer = imports::with_leaf(patch, part.steps, part.value, arena_);
+      additions_.overrides.back() = with_patch(one, longer);
+      if (!refuses(proposal, one.object, path)) {
+        refused_[one.object].erase(path);
+        patch = longer;
+        for (const imports::Leaf& leaf : imports::leaves_of(part.value)) {
+          std::vector<std::string> steps = part.steps;
+          steps.insert(steps.end(), leaf.steps.begin(), leaf.steps.end());
+          kept.push_back(base::join(steps, "."));
+        }
+        return true;
+      }
+      if (!part.value.is_map() || part.value.size() == 0) return false;
+      refused_[one.object].erase(path);
+      std::vector<imports::Leaf> parts;
+      for (const yaml::Entry& entry : part.value.entries()) {
+        parts.push_back({part.steps, entry.value});
+        parts.back().steps.emplace_back(entry.key.as_string());
+      }
+      // What a field replaces has to go before it, and what a field needs may come after it.
+      std::stable_partition(parts.begin(), parts.end(),
+                            [](const imports::Leaf& leaf) { return leaf.value.is_null(); });
+      for (std::size_t before = parts.size() + 1; !parts.empty() && before > parts.size();) {
+        before = parts.size();
+        std::erase_if(parts, take);
+      }
+      return parts.empty();
+    };
+    take({{}, one.patch});
+    if (refused_[one.object].empty()) refused_.erase(one.object);
+    additions_.overrides.back() = with_patch(one, patch);
+    keep(one, kept);
+  }
+
+  // The same with operations, each with the tests before it.
+  void take_operations(const imports::Proposal& proposal, const Override& one) {
+    std::vector<Node> taken;
+    std::vector<Node> next;
+    for (const Node& operation : one.patch.items()) {
+      next.push_back(operation);
+      if (operation.get("op").as_string() == "test") continue;
+      std::vector<Node> longer = taken;
+      longer.insert(longer.end(), next.begin(), next.end());
+      additions_.overrides.back() = with_patch(one, arena_.list(longer));
+      const std::vector<std::string> path = imports::changed_by(arena_.list(next));
+      if (!refuses(proposal, one.object, path.back())) taken = std::move(longer);
+      next.clear();
+    }
+    const Node patch = arena_.list(taken);
+    additions_.overrides.back() = with_patch(one, patch);
+    keep(one, imports::changed_by(patch));
+  }
+
+  // What is left of the override that was added last: the places it changes.
+  void keep(const Override& one, const std::vector<std::string>& paths) {
+    if (paths.empty()) additions_.overrides.pop_back();
+    std::vector<std::string>& all = by_object_[one.object];
+    all.insert(all.end(), paths.begin(), paths.end());
   }
 
   Override with_patch(const Override& one, const Node& patch) {
