@@ -63,6 +63,7 @@ int run_validate(const BlueprintOptions& options, const ReleaseOptions& releases
   std::optional<Request> request = make_request(options, report);
   if (!request) return kFindings;
   request->foreign = true;
+  request->neighbours = std::make_shared<pipeline::Neighbours>(options.blueprints);
   const std::optional<ReleaseOptions> given = given_releases(releases, *knowledge, report);
   if (!given) return kUsageError;
   request->releases = *given;
@@ -106,7 +107,9 @@ Command validate_command() {
       "Runs every offline check: schema, derivation, rules, rendering, and with --crds the\n"
       "published schemas of the operators. A file may also hold documents that others wrote, such\n"
       "as an installer's configuration or machine sets: they are known by their kind, and checked\n"
-      "as their reader would. Exit code 0: accepted (perhaps with warnings), 1: refused.\n\n"
+      "as their reader would. What they refer to is looked for in the same file, and in the other\n"
+      "files given of its directory unless these define one object twice.\n"
+      "Exit code 0: accepted (perhaps with warnings), 1: refused.\n\n"
       "Example:\n"
       "  gpuctl validate cluster.yaml\n"
       "  gpuctl validate machines/*.yaml\n"

@@ -151,9 +151,9 @@ class Drafting {
     for (const imports::Pair& pair : attempt.pairs) {
       const imports::Made& made = attempt.made[pair.made];
       if (made.only_by_name || attempts_.alike(attempt, pair)) continue;
-      imports::SplitPatch patch = attempts_.patch(attempt, pair);
+      const imports::SplitPatch patch = attempts_.patch(attempt, pair);
       if (patch.empty()) continue;
-      all.push_back({pair, std::move(patch), &attempt.document_of(pair)});
+      all.push_back({pair, patch, &attempt.document_of(pair)});
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
       const Patched& one = all[i];

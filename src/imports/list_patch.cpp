@@ -254,7 +254,8 @@ std::vector<std::string> changed_by(const Node& operations) {
     std::string path;
     const std::string_view pointer = operation.get("path").as_string();
     for (const std::string_view token : base::split(pointer.substr(1), '/')) {
-      const bool index = !token.empty() && token.find_first_not_of("0123456789") == token.npos;
+      const bool index =
+          !token.empty() && token.find_first_not_of("0123456789") == std::string_view::npos;
       if (index || token == "-") {
         path += index ? "[" + std::string(token) + "]" : "";
       } else {

@@ -20,19 +20,14 @@ constexpr std::string_view kOwnGroup = "gpuctl.dev/";
 // Others use anchors; few, and small ones.
 constexpr std::size_t kMostAliases = 200;
 
-yaml::ReadLimits limits() {
-  yaml::ReadLimits out = yaml::kubectl_limits();
-  out.aliases = kMostAliases;
-  return out;
-}
-
 bool is_object(const yaml::Node& document) {
   return document.get("apiVersion").is_string() && document.get("kind").is_string();
 }
 
 class DocumentChecker {
  public:
-  /// `objects`: all documents of the file, as document::objects_of() lists them.
+  /// `objects`: all documents of the file and of those beside it, as document::objects_of() lists
+  /// them.
   DocumentChecker(const Request& request, Knowledge& knowledge, yaml::Node objects,
                   yaml::Context context)
       : request_(request),
@@ -138,16 +133,26 @@ class DocumentChecker {
 
 }  // namespace
 
+bool is_own(std::string_view text) {
+  return text.find(kOwnGroup) != std::string_view::npos;
+}
+
+yaml::ReadLimits foreign_limits() {
+  yaml::ReadLimits out = yaml::kubectl_limits();
+  out.aliases = kMostAliases;
+  return out;
+}
+
 std::optional<std::size_t> check_foreign(const std::string& name, const std::string& text,
                                          const Request& request, Knowledge& knowledge,
                                          yaml::Context context) {
   const auto& [sources, arena, sink] = context;
-  if (text.find(kOwnGroup) != std::string::npos) return std::nullopt;
+  if (is_own(text)) return std::nullopt;
   const diag::FileId file = sources.add_file(name, text);
   knowledge.hide_secrets(file, sources);
   diag::Sink findings;
   const std::optional<std::vector<yaml::Node>> documents =
-      yaml::read_all(file, sources, arena, findings, limits());
+      yaml::read_all(file, sources, arena, findings, foreign_limits());
   if (!documents) {
     sink.take(std::move(findings));
     return 0;
@@ -159,7 +164,13 @@ std::optional<std::size_t> check_foreign(const std::string& name, const std::str
   sink.take(std::move(findings));
   std::vector<document::Placed> placed;
   for (const yaml::Node& document : *documents) placed.push_back({document, {}});
-  DocumentChecker checker(request, knowledge, document::objects_of(placed, arena), context);
+  yaml::Node objects = document::objects_of(placed, arena);
+  if (request.neighbours) {
+    std::vector<yaml::Node> all = request.neighbours->beside(name);
+    all.insert(all.begin(), objects.items().begin(), objects.items().end());
+    objects = arena.list(all);
+  }
+  DocumentChecker checker(request, knowledge, objects, context);
   std::size_t number = 0;
   for (const yaml::Node& document : *documents) {
     if (document.is_null()) continue;

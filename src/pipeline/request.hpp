@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clean_record.hpp"
+#include "pipeline/neighbours.hpp"
 #include "schema/crds.hpp"
 
 namespace gpuctl::pipeline {
@@ -29,6 +30,8 @@ struct Request {
   std::string install_dir = {};           // --install-dir: render the secret form too
   bool replace_facts = false;  // --facts-replace: they may be of a cluster installed anew
   bool foreign = false;        // files may hold documents that others wrote
+  /// What lies beside such files; nullptr: nothing.
+  std::shared_ptr<Neighbours> neighbours = {};
   /// Releases that the command line names, by option: {"x-version": "1.2"}.
   std::map<std::string, std::string> releases = {};
   /// Content of files that are not on the disk, by path as the run would open it.
