@@ -49,8 +49,8 @@ make_pool() {
     return 0
   fi
   cloud container node-pools create "$pool" --cluster="$cluster" --location="$location" \
-    --service-account="$account" --scopes=https://www.googleapis.com/auth/cloud-platform \
-    --workload-metadata=GKE_METADATA --shielded-integrity-monitoring --enable-autoupgrade "$@"
+    --service-account="$account" --workload-metadata=GKE_METADATA --shielded-integrity-monitoring \
+    --enable-autoupgrade "$@"
 }
 
 echo "project $project, region $region"
@@ -77,4 +77,5 @@ make_pool 'l4' \
   '--disk-size=200' \
   '--disk-type=pd-balanced' \
   '--reservation-affinity=none' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'

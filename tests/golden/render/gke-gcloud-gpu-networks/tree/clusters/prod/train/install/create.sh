@@ -49,8 +49,8 @@ make_pool() {
     return 0
   fi
   cloud container node-pools create "$pool" --cluster="$cluster" --location="$location" \
-    --service-account="$account" --scopes=https://www.googleapis.com/auth/cloud-platform \
-    --workload-metadata=GKE_METADATA --shielded-integrity-monitoring --enable-autoupgrade "$@"
+    --service-account="$account" --workload-metadata=GKE_METADATA --shielded-integrity-monitoring \
+    --enable-autoupgrade "$@"
 }
 
 # make_network NAME FLAG...
@@ -197,6 +197,7 @@ make_pool 'system' \
   '--image-type=COS_CONTAINERD' \
   '--disk-size=100' \
   '--disk-type=pd-balanced' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--shielded-secure-boot'
 make_pool 'mega-g2' \
   '--node-locations=us-central1-a' \
@@ -225,6 +226,7 @@ make_pool 'mega-g2' \
   '--additional-node-network=network=train-gpu-6,subnetwork=train-gpu-6' \
   '--additional-node-network=network=train-gpu-7,subnetwork=train-gpu-7' \
   '--additional-node-network=network=train-gpu-8,subnetwork=train-gpu-8' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'
 make_pool 'ultra' \
   '--node-locations=us-central1-a' \
@@ -254,4 +256,5 @@ make_pool 'ultra' \
   '--additional-node-network=network=train-rdma,subnetwork=train-rdma-5' \
   '--additional-node-network=network=train-rdma,subnetwork=train-rdma-6' \
   '--additional-node-network=network=train-rdma,subnetwork=train-rdma-7' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'

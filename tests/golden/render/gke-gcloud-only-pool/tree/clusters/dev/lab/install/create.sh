@@ -49,8 +49,8 @@ make_pool() {
     return 0
   fi
   cloud container node-pools create "$pool" --cluster="$cluster" --location="$location" \
-    --service-account="$account" --scopes=https://www.googleapis.com/auth/cloud-platform \
-    --workload-metadata=GKE_METADATA --shielded-integrity-monitoring --enable-autoupgrade "$@"
+    --service-account="$account" --workload-metadata=GKE_METADATA --shielded-integrity-monitoring \
+    --enable-autoupgrade "$@"
 }
 
 echo "project $project, region $region"
@@ -105,4 +105,5 @@ make_pool 'gpu' \
   '--disk-type=pd-balanced' \
   '--reservation-affinity=none' \
   '--node-labels=gke-no-default-nvidia-gpu-device-plugin=true' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'

@@ -49,8 +49,8 @@ make_pool() {
     return 0
   fi
   cloud container node-pools create "$pool" --cluster="$cluster" --location="$location" \
-    --service-account="$account" --scopes=https://www.googleapis.com/auth/cloud-platform \
-    --workload-metadata=GKE_METADATA --shielded-integrity-monitoring --enable-autoupgrade "$@"
+    --service-account="$account" --workload-metadata=GKE_METADATA --shielded-integrity-monitoring \
+    --enable-autoupgrade "$@"
 }
 
 echo "project $project, region $region"
@@ -150,6 +150,7 @@ make_pool 'system-g3' \
   '--image-type=COS_CONTAINERD' \
   '--disk-size=50' \
   '--disk-type=pd-ssd' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--shielded-secure-boot'
 make_pool 'flex' \
   '--node-locations=us-central1-a' \
@@ -167,6 +168,7 @@ make_pool 'flex' \
   '--disk-type=pd-balanced' \
   '--ephemeral-storage-local-ssd=count=16' \
   '--reservation-affinity=none' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'
 make_pool 'parts' \
   '--node-locations=us-central1-a,us-central1-b' \
@@ -182,6 +184,7 @@ make_pool 'parts' \
   '--reservation-affinity=any' \
   '--node-labels=example.com/purpose=jobs,example.com/team=a' \
   '--node-taints=example.com/team=a:NoExecute,example.com/soft=:PreferNoSchedule' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'
 make_pool 'mps' \
   '--node-locations=us-central1-a' \
@@ -202,6 +205,7 @@ make_pool 'mps' \
   '--ephemeral-storage-local-ssd=count=1' \
   '--reservation-affinity=specific' \
   '--reservation=projects/shared/reservations/a100' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic' \
   '--shielded-secure-boot'
 make_pool 'spot' \
@@ -222,4 +226,5 @@ make_pool 'spot' \
   '--local-nvme-ssd-block=count=2' \
   '--spot' \
   '--reservation-affinity=none' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
   '--enable-gvnic'
