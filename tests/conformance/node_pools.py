@@ -64,8 +64,8 @@ def openshift(rng):
 def gke(rng):
     zones = ["us-central1-a", "us-central1-b", "us-central1-c"]
 
-    def pool(name):
-        made = {"name": name, "machineType": "g2-standard-8"}
+    def pool(name, machine):
+        made = {"name": name, "machineType": machine}
         if rng.random() < 0.5:
             made["zones"] = sorted(rng.sample(zones, rng.randint(1, 3)))
         if rng.random() < 0.5:
@@ -78,7 +78,8 @@ def gke(rng):
         return made
     spec = {"gke": {"project": "example-ml", "location": "us-central1", "nodeZones": zones, "version": "1.35",
                     "controlPlane": {"privateEndpoint": True}},
-            "gpuPools": [pool(name) for name in rng.sample(["l4", "l4-g2", "system", "a"], rng.randint(0, 3))]}
+            "gpuPools": [pool(name, "g2-standard-8") for name in rng.sample(["l4", "l4-g2", "system", "a"], rng.randint(0, 3))],
+            "machinePools": [pool(name, "n2-standard-8") for name in rng.sample(["infra", "infra-g3", "a"], rng.randint(0, 2))]}
     if rng.random() < 0.5:
         spec["cluster"] = {"existing": True, **({"name": "theirs"} if rng.random() < 0.5 else {})}
     if rng.random() < 0.3:
@@ -135,7 +136,7 @@ def check_gke(tally, what, spec, out, documents):
     cluster = spec.get("cluster", {}).get("name", "lab")
     names = [one["spec"]["resourceID"] for one in documents["ContainerNodePool"]]
     tally.check(len(names) == len(set(names)), f"{what}: node pools {sorted(names)}")
-    for pool in spec["gpuPools"]:
+    for pool in spec["gpuPools"] + spec["machinePools"]:
         number = pool.get("generation", 1)
         name = pool["name"] if number == 1 else f"{pool['name']}-g{number}"
         made = next((one["spec"] for one in documents["ContainerNodePool"] if one["spec"]["resourceID"] == name), None)
@@ -151,7 +152,7 @@ def check_gke(tally, what, spec, out, documents):
         tally.check(made["clusterRef"] == (theirs if existing else {"name": "lab"}), f"{what}: {made['clusterRef']}")
     if existing:
         beside = {"ComputeNetwork", "ComputeSubnetwork", "ComputeRouter", "ContainerCluster", "Service"} & set(documents)
-        tally.check(not beside and len(names) == len(spec["gpuPools"]), f"{what}: {sorted(beside)}, {names}")
+        tally.check(not beside and len(names) == len(spec["gpuPools"] + spec["machinePools"]), f"{what}: {sorted(beside)}, {names}")
 
 
 PLATFORMS = {"existing-openshift": (openshift, check_openshift), "gke": (gke, check_gke)}

@@ -197,8 +197,8 @@ make_pool 'system' \
   '--image-type=COS_CONTAINERD' \
   '--disk-size=100' \
   '--disk-type=pd-balanced' \
-  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
-  '--shielded-secure-boot'
+  '--shielded-secure-boot' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform'
 make_pool 'mega-g2' \
   '--node-locations=us-central1-a' \
   '--num-nodes=0' \

@@ -150,8 +150,8 @@ make_pool 'system-g3' \
   '--image-type=COS_CONTAINERD' \
   '--disk-size=50' \
   '--disk-type=pd-ssd' \
-  '--scopes=https://www.googleapis.com/auth/cloud-platform' \
-  '--shielded-secure-boot'
+  '--shielded-secure-boot' \
+  '--scopes=https://www.googleapis.com/auth/cloud-platform'
 make_pool 'flex' \
   '--node-locations=us-central1-a' \
   '--num-nodes=0' \
