@@ -69,17 +69,35 @@ std::string unescaped(std::string_view token) {
   return out;
 }
 
-// What in one list has a name that the other has, too, in order.
-std::vector<std::string> shared(const std::vector<std::string>& names,
-                                const std::vector<std::string>& others) {
+// The most names that both have and that follow each other in both; of several choices, one of
+// those that begin with the earliest names of `others`.
+std::vector<std::string> in_order(const std::vector<std::string>& names,
+                                  const std::vector<std::string>& others) {
+  // length[i][j]: how many there are in the rest of one list from i on, and of the other from j on.
+  std::vector<std::vector<std::size_t>> length(names.size() + 1,
+                                               std::vector<std::size_t>(others.size() + 1, 0));
+  for (std::size_t i = names.size(); i-- > 0;) {
+    for (std::size_t j = others.size(); j-- > 0;) {
+      length[i][j] = names[i] == others[j] ? length[i + 1][j + 1] + 1
+                                           : std::max(length[i + 1][j], length[i][j + 1]);
+    }
+  }
   std::vector<std::string> out;
-  std::copy_if(names.begin(), names.end(), std::back_inserter(out), [&](const std::string& name) {
-    return std::find(others.begin(), others.end(), name) != others.end();
-  });
+  for (std::size_t i = 0, j = 0; i < names.size() && j < others.size();) {
+    if (names[i] == others[j]) {
+      out.push_back(names[i++]);
+      ++j;
+    } else if (length[i + 1][j] >= length[i][j + 1]) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
   return out;
 }
 
-// Operations on one list; `weight` is what they say besides tests, in scalars.
+// Operations on one list; `weight` is what they put there, in scalars. What they take away says
+// nothing of what stays.
 class Operations {
  public:
   explicit Operations(yaml::Arena& arena) : arena_(arena) {}
@@ -119,14 +137,20 @@ class Operations {
     return names.fields.front() == "name" || names.fields.front() == "key";
   }
 
-  // False, and no operation, when no item keeps its place among the others.
+  // Items that leave the order of the others go and come again. False, and no operation, when
+  // none keeps its place.
   bool named(const Node& wanted, const Node& made, const yaml::ItemNames& names,
              const std::string& pointer) {
     const bool tell = names.fields.empty() || surely_named(names) || made.size() > 1;
-    const std::vector<std::string> kept = shared(names.first, names.second);
-    if (kept.empty() || kept != shared(names.second, names.first)) return false;
+    const std::vector<std::string> kept = in_order(names.first, names.second);
+    if (kept.empty()) return false;
+    const auto keeps = [&](const std::string& name) {
+      return std::find(kept.begin(), kept.end(), name) != kept.end();
+    };
     std::map<std::string_view, Node> by_name;
-    for (std::size_t i = 0; i < wanted.size(); ++i) by_name[names.second[i]] = wanted.items()[i];
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      if (keeps(names.second[i])) by_name[names.second[i]] = wanted.items()[i];
+    }
     for (std::size_t i = 0; i < made.size(); ++i) {
       const auto same = by_name.find(names.first[i]);
       if (same == by_name.end() || differences(same->second, made.items()[i]).empty()) continue;
@@ -140,7 +164,7 @@ class Operations {
     }
     std::size_t length = kept.size();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-      if (std::find(kept.begin(), kept.end(), names.second[i]) != kept.end()) continue;
+      if (keeps(names.second[i])) continue;
       const std::string at = i == length ? pointer_below(pointer, "-") : pointer_below(pointer, i);
       set("add", at, wanted.items()[i]);
       ++length;
@@ -187,7 +211,6 @@ class Operations {
   }
 
   void remove(const std::string& pointer) {
-    ++weight_;
     operation("remove", pointer, nullptr);
   }
 

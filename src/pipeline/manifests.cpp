@@ -5,6 +5,7 @@
 #include "base/stages.hpp"
 #include "base/text.hpp"
 #include "render/origin.hpp"
+#include "render/shadow.hpp"
 #include "render/verify.hpp"
 
 namespace gpuctl::pipeline {
@@ -110,9 +111,13 @@ Manifests write(const Opened& opened, const Loaded& loaded, const derive::Derive
   Manifests out = write_once(opened, loaded, cluster_of(opened, loaded, derived), request,
                              context.into(findings));
   take(std::move(findings), opened, loaded, request, context);
-  if (!request.provenance || context.sink.has_errors()) return out;
+  const bool overridden = opened.blueprint.spec.get("overrides").size() > 0;
+  if (context.sink.has_errors() || !(request.provenance || overridden)) return out;
   diag::Sink said;
-  return trace(opened, loaded, request, context.into(said));
+  Manifests traced = trace(opened, loaded, request, context.into(said));
+  if (request.provenance) return traced;
+  render::report_shadowed(traced.rendered.documents, *traced.provenance, context);
+  return out;
 }
 
 }  // namespace gpuctl::pipeline

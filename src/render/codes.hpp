@@ -12,6 +12,7 @@ inline constexpr std::string_view kUnsafePath = "GPU0416";         // output pat
 inline constexpr std::string_view kNoMatch = "GPU0421";            // override matches nothing
 inline constexpr std::string_view kFaultyPatch = "GPU0422";        // patch cannot be applied
 inline constexpr std::string_view kExtraManifest = "GPU0423";      // extra manifest unusable
+inline constexpr std::string_view kShadowed = "GPU0424";           // a field that overrides replace
 inline constexpr std::string_view kBrokenDocument = "GPU0430";     // a patch left no document
 inline constexpr std::string_view kTooLarge = "GPU0431";           // document over a limit
 inline constexpr std::string_view kPatchesCostMuch = "GPU0432";    // patches over a limit
