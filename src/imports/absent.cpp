@@ -20,7 +20,8 @@ class Walk {
   Node map(const Node& absent, const Node& wanted, const Node& made, const std::string& path) {
     yaml::MapBuilder out(wanted);
     if (const Node* of_all = absent.find("*")) {
-      for (const std::string& key : keys(wanted, made)) field(key, *of_all, wanted, made, path, out);
+      for (const std::string& key : keys(wanted, made))
+        field(key, *of_all, wanted, made, path, out);
       return out.build(arena_, wanted.origin());
     }
     for (const yaml::Entry& one : absent.entries()) {
@@ -45,7 +46,7 @@ class Walk {
     const std::string below = step_below(path, key);
     if (absent.is_map() && absent.size() != 0) {
       if (had != nullptr && has != nullptr && had->is_string() && has->is_string()) {
-        if (same_meaning(absent, *had, *has)) out.set(arena_, key, *has);
+        if (same_meaning(absent, *had, *has, below)) out.set(arena_, key, *has);
         return;
       }
       if ((had != nullptr && !had->is_map()) || (has != nullptr && !has->is_map())) return;
@@ -67,11 +68,16 @@ class Walk {
   }
 
   // Of texts that hold trees: whether they differ at most by what one of them restates.
-  bool same_meaning(const Node& absent, const Node& wanted, const Node& made) {
+  bool same_meaning(const Node& absent, const Node& wanted, const Node& made,
+                    const std::string& path) {
     const std::optional<Node> left = yaml::held_tree(wanted, arena_);
     const std::optional<Node> right = left ? yaml::held_tree(made, arena_) : std::nullopt;
-    return right && left->is_map() && right->is_map() &&
-           yaml::equal(Walk(arena_, nullptr).map(absent, *left, *right, {}), *right);
+    if (!right || !left->is_map() || !right->is_map()) return false;
+    std::vector<std::string> restated;
+    const Node nearer = Walk(arena_, &restated).map(absent, *left, *right, path);
+    if (!yaml::equal(nearer, *right)) return false;
+    for (const std::string& one : restated) differ(one);
+    return true;
   }
 
   void differ(const std::string& path) {

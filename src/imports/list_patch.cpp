@@ -210,9 +210,7 @@ class Operations {
     operation(op, pointer, &value);
   }
 
-  void remove(const std::string& pointer) {
-    operation("remove", pointer, nullptr);
-  }
+  void remove(const std::string& pointer) { operation("remove", pointer, nullptr); }
 
   void operation(std::string_view op, const std::string& pointer, const Node* value) {
     yaml::MapBuilder out;

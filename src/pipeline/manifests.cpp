@@ -53,10 +53,10 @@ Manifests trace(const Opened& opened, const Loaded& loaded, const Request& reque
 }
 
 // Takes over the findings of a stage. Errors among them are found once more with provenance, to
-// say what is behind the values.
+// say what is behind the values; not in an attempt, of which nobody reads more than the messages.
 void take(diag::Sink findings, const Opened& opened, const Loaded& loaded, const Request& request,
           yaml::Context context) {
-  if (findings.has_errors()) {
+  if (findings.has_errors() && !request.despite_rules) {
     diag::Sink again;
     const Manifests traced = trace(opened, loaded, request, context.into(again));
     if (again.has_errors()) {
@@ -111,7 +111,8 @@ Manifests write(const Opened& opened, const Loaded& loaded, const derive::Derive
   Manifests out = write_once(opened, loaded, cluster_of(opened, loaded, derived), request,
                              context.into(findings));
   take(std::move(findings), opened, loaded, request, context);
-  const bool overridden = opened.blueprint.spec.get("overrides").size() > 0;
+  const bool overridden =
+      opened.blueprint.spec.get("overrides").size() > 0 && !request.despite_rules;
   if (context.sink.has_errors() || !(request.provenance || overridden)) return out;
   diag::Sink said;
   Manifests traced = trace(opened, loaded, request, context.into(said));

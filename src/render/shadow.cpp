@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "render/codes.hpp"
+#include "render/origin.hpp"
 #include "render/overrides.hpp"
 
 namespace gpuctl::render {
@@ -96,13 +97,16 @@ Origin written_at(const Provenance& provenance, Origin place, const diag::Source
 
 // Of one value in the blueprint.
 void report(const std::string& path, Origin at, const std::vector<const Overridden*>& places,
-            diag::Sink& sink) {
+            const Provenance& provenance, yaml::Context context) {
   const Overridden& first = *places.front();
   diag::Diagnostic& diagnostic =
-      sink.warning(kShadowed, at, "`" + path + "` has no effect: overrides replace what comes of it")
+      context.sink
+          .warning(kShadowed, at,
+                   "`" + path + "` has no effect: overrides replace what comes of it")
           .label("would be `" + first.path + "` of " + title_of(first.document->unpatched))
           .expect("the value in the override, or no override of the field");
   diagnostic.also(first.document->patched_at, "replaces it");
+  resolve(provenance, context.sources, diagnostic);
 }
 
 }  // namespace
@@ -132,7 +136,8 @@ void report_shadowed(std::span<const Document> documents, const Provenance& prov
     one.add(marks[i]);
     for (const Origin place : one.places()) lost[place].push_back(overridden[i].get());
   }
-  // What is read as a whole is read with all that is in it, and the other way round.
+  // A list that is read as a whole is read with its items. Of a mapping that means only that a
+  // field was looked for, and each value that is taken is noted by itself.
   std::set<Origin> touched;
   for (const Origin place : live.places()) {
     for (Origin above = place; above != diag::kNoOrigin;) {
@@ -144,16 +149,17 @@ void report_shadowed(std::span<const Document> documents, const Provenance& prov
   const auto is_live = [&](Origin place) {
     if (touched.contains(place)) return true;
     for (Origin above = place; above != diag::kNoOrigin;) {
-      if (live.contains(above)) return true;
       const Provenance::Place* one = provenance.place(above);
-      above = one == nullptr ? diag::kNoOrigin : one->parent;
+      if (one == nullptr) break;
+      if ((above == place || one->value.is_list()) && live.contains(above)) return true;
+      above = one->parent;
     }
     return false;
   };
   for (const auto& [place, places] : lost) {
     const Origin at = written_at(provenance, place, context.sources);
     if (at != diag::kNoOrigin && !is_live(place)) {
-      report(provenance.path(place), at, places, context.sink);
+      report(provenance.path(place), at, places, provenance, context);
     }
   }
 }

@@ -54,6 +54,19 @@ TEST(Absent, LeavesOtherValuesAlone) {
   EXPECT_EQ(outcome("a: {b: 1}\n", "a: [1]\n", "{}\n").text, "a:\n- 1\n");
 }
 
+TEST(Absent, LooksIntoTextsUnderAnyName) {
+  const std::string absent = "data: {'*': {flags: {mode: none}}}\n";
+  const std::string made = "data:\n  x: |\n    version: v1\n    size: 2\n";
+  const Outcome out = outcome(
+      absent, "data:\n  x: |\n    version: v1\n    flags: {mode: none}\n    size: 2\n", made);
+  EXPECT_EQ(out.text, made);
+  EXPECT_THAT(out.restated, ElementsAre("data.x.flags.mode"));
+  const std::string other =
+      "data:\n  x: |\n    version: v1\n    flags: {mode: none}\n    size: 3\n";
+  EXPECT_EQ(outcome(absent, other, made).text, other);
+  EXPECT_THAT(outcome(absent, other, made).restated, IsEmpty());
+}
+
 TEST(Absent, TakesEmptyMapsAndListsForValues) {
   EXPECT_EQ(outcome("a: {}\nb: []\n", "a: {}\nb: []\n", "{}\n").text, "{}\n");
   EXPECT_EQ(outcome("a: {}\n", "a: {b: 1}\n", "{}\n").text, "a:\n  b: 1\n");

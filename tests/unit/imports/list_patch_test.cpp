@@ -48,7 +48,19 @@ TEST(ListPatch, ReplacesAListThatHasNothingInCommon) {
   const Parts parts = split("{l: [{name: x}]}", "{l: [{name: u}]}");
   EXPECT_EQ(parts.operations, "null");
   EXPECT_EQ(parts.merge, R"({"l":[{"name":"x"}]})");
-  EXPECT_EQ(split("{l: [b, a]}", "{l: [a, b]}").merge, R"({"l":["b","a"]})");
+}
+
+TEST(ListPatch, MovesItemsThatLeaveTheOrderOfTheOthers) {
+  EXPECT_EQ(split("{l: [b, a]}", "{l: [a, b]}").operations,
+            R"([{"op":"test","path":"/l/0","value":"a"},{"op":"remove","path":"/l/0"},)"
+            R"({"op":"add","path":"/l/-","value":"a"}])");
+}
+
+// What is taken away says nothing of what stays.
+TEST(ListPatch, KeepsWhatStaysHoweverMuchGoes) {
+  EXPECT_EQ(split("{l: [{size: 1}]}", "{l: [{size: 1, a: 1, b: 2, c: 3}]}").operations,
+            R"([{"op":"remove","path":"/l/0/a"},{"op":"remove","path":"/l/0/b"},)"
+            R"({"op":"remove","path":"/l/0/c"}])");
 }
 
 TEST(ListPatch, EscapesKeys) {

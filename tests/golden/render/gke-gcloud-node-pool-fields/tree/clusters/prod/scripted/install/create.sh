@@ -137,8 +137,8 @@ make_pool 'system' \
   '--node-locations=us-central1-a,us-central1-b,us-central1-c' \
   '--num-nodes=1' \
   '--enable-autoscaling' \
-  '--total-min-nodes=1' \
-  '--total-max-nodes=6' \
+  '--min-nodes=1' \
+  '--max-nodes=3' \
   '--location-policy=BALANCED' \
   '--enable-autorepair' \
   '--max-surge-upgrade=1' \
@@ -172,8 +172,8 @@ make_pool 'storage-g2' \
   '--node-locations=us-central1-b' \
   '--num-nodes=1' \
   '--enable-autoscaling' \
-  '--total-min-nodes=1' \
-  '--total-max-nodes=5' \
+  '--min-nodes=1' \
+  '--max-nodes=5' \
   '--location-policy=ANY' \
   '--enable-autorepair' \
   '--max-surge-upgrade=1' \
@@ -189,8 +189,8 @@ make_pool 'l4' \
   '--node-locations=us-central1-a,us-central1-b,us-central1-c' \
   '--num-nodes=0' \
   '--enable-autoscaling' \
-  '--total-min-nodes=0' \
-  '--total-max-nodes=6' \
+  '--min-nodes=0' \
+  '--max-nodes=2' \
   '--location-policy=ANY' \
   '--enable-autorepair' \
   '--max-surge-upgrade=0' \
