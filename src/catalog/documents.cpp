@@ -22,6 +22,7 @@ struct Parts {
   std::vector<yaml::Node> fragments;
   std::vector<yaml::Node> conversions;
   yaml::Node published;
+  yaml::Node judged_as;
 };
 
 // A schema that was checked before, with what it shares.
@@ -97,6 +98,7 @@ class DocumentLoader {
     }
     append(parts.matches, spec.get("match"));
     if (const yaml::Node* published = spec.find("published")) parts.published = *published;
+    if (const yaml::Node* other = spec.find("judgedAs")) parts.judged_as = *other;
     append(parts.conversions, spec.get("convert"));
     parts.fragments.push_back(schema_at(spec.get("at").as_string(),
                                         fragment(spec.get("schema"), spec.get("shared")),
@@ -149,6 +151,7 @@ class DocumentLoader {
       kind.conversions.insert(kind.conversions.end(), (*parts)->conversions.begin(),
                               (*parts)->conversions.end());
       if ((*parts)->published.is_map()) kind.published = (*parts)->published;
+      if ((*parts)->judged_as.is_map()) kind.judged_as = (*parts)->judged_as;
     }
     kind.rules = pending_[name];
     kind.availability = availability_[name];
@@ -197,6 +200,7 @@ yaml::Node prepared_documents(const std::vector<DocumentKind>& kinds, yaml::Aren
     out.set(arena, "rules", prepared_rules(kind.rules, arena));
     out.set(arena, "availability", arena.list(kind.availability));
     out.set(arena, "published", kind.published);
+    out.set(arena, "judgedAs", kind.judged_as);
     all.push_back(out.build(arena));
   }
   return arena.list(all);
@@ -225,6 +229,7 @@ std::vector<DocumentKind> documents_of(Library& library, const std::string& plat
     }
     kind.availability = list(written.get("availability"));
     kind.published = written.get("published");
+    kind.judged_as = written.get("judgedAs");
   }
   return out;
 }

@@ -58,6 +58,8 @@ struct DocumentKind {
   /// {group, version, kind, strict} of the published schema when the document does not carry it, or
   /// null. `strict: false`: the schema refuses what the reader takes.
   yaml::Node published;
+  /// {sets, places}: it is judged as well as a document of another kind; null: it is not.
+  yaml::Node judged_as;
 };
 
 /// Whose release decides which fields a document may have.

@@ -7,6 +7,7 @@
 #include "catalog/codes.hpp"
 #include "derive/environment.hpp"
 #include "document/decode.hpp"
+#include "document/likeness.hpp"
 #include "document/places.hpp"
 #include "document/release.hpp"
 #include "schema/codes.hpp"
@@ -297,6 +298,21 @@ void Kinds::add_what_readers_do(const Kind& kind, const Reading& reading, const 
   }
 }
 
+// What holds for the same values in a document of another kind holds for them here.
+void Kinds::check_likeness(const Kind& kind, const Node& document, const Context& about,
+                           yaml::Context context) const {
+  const Node& judged_as = kind.described->judged_as;
+  const std::optional<Node> other = likeness(judged_as, document, context.arena);
+  if (!other) return;
+  Context there = about;
+  if (there.fallback == diag::kNoOrigin) there.fallback = start_of(document);
+  diag::Sink findings;
+  check(*other, there, context.into(findings));
+  for (const diag::Diagnostic& finding : findings.all()) {
+    context.sink.add(behind(judged_as, finding));
+  }
+}
+
 Kinds::Checked Kinds::check(const Node& document, const Context& about,
                             yaml::Context context) const {
   const Kind* found = kind_of(document);
@@ -338,6 +354,7 @@ Kinds::Checked Kinds::check(const Node& document, const Context& about,
     if (added.primary.at == diag::kNoOrigin) added.primary.at = subject.fallback;
     added.path = written_path(written, added.path, added.primary.at);
   }
+  check_likeness(kind, document, about, context);
   return {.known = true, .has_secrets = decoded.has_secrets};
 }
 

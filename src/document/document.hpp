@@ -118,6 +118,9 @@ class Kinds {
   yaml::Node convert(const Kind& kind, yaml::Node document, const std::vector<cel::Value>& others,
                      yaml::Arena& arena) const;
 
+  void check_likeness(const Kind& kind, const yaml::Node& document, const Context& about,
+                      yaml::Context context) const;
+
   static void add_what_readers_do(const Kind& kind, const Reading& reading,
                                   const diag::Sink& faults, diag::Sink& sink);
 
