@@ -57,10 +57,24 @@ class DifferenceWalk {
   std::vector<Difference>& out_;
 };
 
+std::optional<Node> patch_at(const Node& wanted, const Node& made, const std::string& path,
+                             yaml::Arena& arena);
+
+// Of texts that both hold mappings: the patch of what they hold, where it says less than the text.
+std::optional<Node> patch_within(const Node& wanted, const Node& made, yaml::Arena& arena) {
+  if (!wanted.is_string() || !made.is_string()) return std::nullopt;
+  const std::optional<Node> left = yaml::held_tree(wanted, arena);
+  const std::optional<Node> right = left ? yaml::held_tree(made, arena) : std::nullopt;
+  if (!right || !left->is_map() || !right->is_map()) return std::nullopt;
+  const std::optional<Node> patch = patch_at(*left, *right, {}, arena);
+  return patch && leaves(*patch) < leaves(*left) ? patch : std::nullopt;
+}
+
 // Nothing when nothing differs.
 std::optional<Node> patch_at(const Node& wanted, const Node& made, const std::string& path,
                              yaml::Arena& arena) {
   if (!wanted.is_map() || !made.is_map()) {
+    if (const std::optional<Node> within = patch_within(wanted, made, arena)) return within;
     std::vector<Difference> found;
     DifferenceWalk(found).compare(wanted, made, path);
     return found.empty() ? std::nullopt : std::optional(wanted);

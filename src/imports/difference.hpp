@@ -28,7 +28,8 @@ std::vector<Difference> differences(const yaml::Node& wanted, const yaml::Node& 
 std::size_t leaves(const yaml::Node& tree);
 
 /// The RFC 7386 merge patch that makes `wanted` of `made`, as far as it differs by differences(). A
-/// null in `wanted` is an absent field. Null when nothing differs.
+/// null in `wanted` is an absent field; what a text holds is patched where that says less than the
+/// text. Null when nothing differs.
 yaml::Node patch_between(const yaml::Node& wanted, const yaml::Node& made, yaml::Arena& arena);
 
 }  // namespace gpuctl::imports

@@ -24,8 +24,9 @@ class PatchBudget {
   std::size_t left_ = kMostPatchSteps;
 };
 
-/// RFC 7386: maps merge, null removes, everything else replaces. Once a budget is exhausted, the
-/// rest of the target stays as it is.
+/// RFC 7386: maps merge, null removes, everything else replaces. Beyond it, a map is merged into
+/// what a text holds as held_tree() reads it, where that is a map; its comments go. Once a budget
+/// is exhausted, the rest of the target stays as it is.
 Node merge_patch(const Node& target, const Node& patch, Arena& arena,
                  PatchBudget* budget = nullptr);
 

@@ -35,6 +35,25 @@ TEST(MergePatch, FollowsTheExamples) {
   }
 }
 
+// Beyond RFC 7386: what a text of a ConfigMap holds is patched, too.
+TEST(MergePatch, GoesIntoTextsThatHoldMappings) {
+  const std::tuple<const char*, const char*, const char*> cases[] = {
+      {"c: |\n  # old\n  a: 1\n  b: [x]\n", "{c: {b: [z], d: {e: null}}}",
+       R"({"c":"a: 1\nb:\n- z\nd: {}\n"})"},
+      {"c: |\n  a: 1\n  b: 2\n", "{c: {a: null}}", R"({"c":"b: 2\n"})"},
+      {"c: |\n  {\"a\":\n  1}\n", "{c: {b: 2}}", R"({"c":"{\"a\":1,\"b\":2}"})"},
+      {"c: |\n  - a\n  - b\n", "{c: {b: 2}}", R"({"c":{"b":2}})"},
+      {"c: |\n  some words\n  in lines\n", "{c: {b: 2}}", R"({"c":{"b":2}})"},
+      {"c: 'a: 1'", "{c: {b: 2}}", R"({"c":{"b":2}})"},
+  };
+  for (const auto& [target, patch, expected] : cases) {
+    Lab lab;
+    const yaml::Node made =
+        yaml::merge_patch(lab.parse(target), lab.parse(patch), lab.library->arena());
+    EXPECT_EQ(yaml::emit_json(made), expected) << target << " + " << patch;
+  }
+}
+
 std::string patched(const std::string& target, const std::string& operations) {
   Lab lab;
   yaml::PatchBudget budget;
