@@ -202,6 +202,7 @@ case "$*" in
   'graphics host set --default-type SharedPassthru') echo SharedPassthru >graphics ;;
   'system module parameters list -m nvidia') printf 'NVreg_RegistryDwords  string  %s  Registry\n' "$(cat dwords)" ;;
   'system module parameters set -m nvidia -p '*) echo "$8" | sed 's/^NVreg_RegistryDwords=//' >dwords ;;
+  'hardware pci list') cat pci 2>/dev/null ;;
   'hardware pci pcipassthru list') printf 'Device ID     Enabled\n------------  -------\n'; cat passthru ;;
   'hardware pci pcipassthru set -d 0000:3b:00.0 -e true') sed -i '/3b/s/false/true/' passthru ;;
   *) echo "esxcli: unknown: $*" >&2; exit 1 ;;
@@ -301,6 +302,12 @@ def check_passthrough_host(tally, folder, script):
     expect(tally, host.run(script, "0000:3b:00.0", "0000:86:00.0"), 3, what, "reboot")
     expect(tally, host.run(script, "0000:3b:00.0", "0000:86:00.0"), 0, f"{what}: again", "as wanted")
     tally.check(host.changes() == [], f"{what}: changes what is right: {host.changes()}")
+    listed = "0000:3b:00.0\n   Address: 0000:3b:00.0\n   Vendor ID: 0x{}\n   Device ID: 0x{}\n   SubVendor ID: 0x10de\n"
+    (folder / "pci").write_text(listed.format("8086", "1592"))
+    expect(tally, host.run(script, "0000:3b:00.0"), 1, f"{what}: a network card", "no GPU")
+    tally.check(host.changes() == [], f"{what}: changes a network card: {host.changes()}")
+    (folder / "pci").write_text(listed.format("10de", "1eb8"))
+    expect(tally, host.run(script, "0000:3b:00.0"), 0, f"{what}: another GPU", "another GPU")
 
 
 def render(gpuctl, blueprint, scratch):

@@ -12,8 +12,25 @@ if [ $# -eq 0 ]; then
   echo 'give the PCI addresses of the GPUs' >&2
   exit 1
 fi
+# Vendor and device of an address, such as 10de:26b9; nothing where the host does not tell.
+id_of() {
+  esxcli hardware pci list | awk -v device="$1" '
+    $1 == "Address:" { here = tolower($2) == tolower(device) }
+    here && $1 == "Vendor" && $2 == "ID:" { vendor = substr(tolower($3), 3) }
+    here && $1 == "Device" && $2 == "ID:" { print vendor ":" substr(tolower($3), 3); exit }'
+}
+
 reboot=no
 for device in "$@"; do
+  id=$(id_of "$device")
+  case $id in
+    '' | 10de:2330) ;;
+    10de:*) echo "$device is $id, and H100-80GB is 10de:2330: another GPU?" >&2 ;;
+    *)
+      echo "$device is $id, no GPU of nvidia" >&2
+      exit 1
+      ;;
+  esac
   enabled=$(esxcli hardware pci pcipassthru list |
     awk -v device="$device" 'tolower($1) == tolower(device) { print tolower($2) }')
   case $enabled in
