@@ -277,8 +277,15 @@ std::vector<imports::Difference> Attempts::remaining(const Attempt& attempt,
 }
 
 Node Attempts::merge_patch(const Attempt& attempt, const Node& object, const Node& body) {
-  const Node needed = with_namespace(
-      imports::patch_between(completed(attempt, object), completed(attempt, body), arena_), arena_);
+  yaml::MapBuilder patch(
+      imports::patch_between(completed(attempt, object), completed(attempt, body), arena_));
+  // A field at the top that neither has is a reader's own view of others, which nobody can set.
+  const std::vector<yaml::Entry> fields(patch.entries().begin(), patch.entries().end());
+  for (const yaml::Entry& field : fields) {
+    const std::string_view key = field.key.as_string();
+    if (object.find(key) == nullptr && body.find(key) == nullptr) patch.remove(key);
+  }
+  const Node needed = with_namespace(patch.build(arena_), arena_);
   if (alike(attempt, object, yaml::merge_patch(body, needed, arena_))) return needed;
   return with_namespace(imports::patch_between(object, body, arena_), arena_);
 }

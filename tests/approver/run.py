@@ -8,16 +8,16 @@ digest of each.
 """
 
 import argparse
-import hashlib
 import json
 import os
 import pathlib
-import re
-import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
+from support import jobs  # noqa: E402
+
 TEMPLATE = ROOT / "templates/openshift/operator-approver.yaml"
 EDITIONS = ROOT / "tests/approver/editions.txt"
 
@@ -108,30 +108,6 @@ CASES = [
 ]
 
 
-def fixed_part(job):
-    """The Job without what its name tells: no field of a Job that exists can change."""
-    job = json.loads(json.dumps(job))
-    job["metadata"]["name"] = ""
-    container = job["spec"]["template"]["spec"]["containers"][0]
-    container["image"] = ""
-    for entry in container["env"]:
-        if entry["name"] in ("PINS", "NAMESPACE"):
-            entry["value"] = ""
-    return job
-
-
-def job_of(gpuctl, scratch):
-    """The rendered Job of the GPU operator's namespace."""
-    sample = ROOT / "blueprints/aws-minimal.yaml"
-    environment = os.environ | {"PULL_SECRET": "placeholder", "GPUCTL_DATE": "2025-12-01"}
-    done = subprocess.run([gpuctl, "render", sample, "-o", scratch / "out"], capture_output=True, text=True,
-                          env=environment, stdin=subprocess.DEVNULL, timeout=60)
-    assert done.returncode == 0, done.stderr
-    jobs = list((scratch / "out").rglob("job-nvidia-gpu-operator-operator-approver-*.yaml"))
-    assert len(jobs) == 1, jobs
-    return yaml.safe_load(jobs[0].read_text())
-
-
 def run(container, pins, cluster, scratch):
     """Exit code, the cluster afterwards, and what it said."""
     state = scratch / "cluster.json"
@@ -141,9 +117,8 @@ def run(container, pins, cluster, scratch):
     environment |= {"NAMESPACE": "space", "PINS": pins, "CLUSTER": str(state),
                     "PATH": f"{scratch}:{os.environ['PATH']}"}
     pathlib.Path(f"{state}.rounds").unlink(missing_ok=True)
-    done = subprocess.run([*container["command"], *container["args"]], env=environment, capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, timeout=120)
-    return done.returncode, json.loads(state.read_text()), done.stdout + done.stderr
+    code, said = jobs.run_script(container, environment)
+    return code, json.loads(state.read_text()), said
 
 
 def main():
@@ -153,18 +128,15 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
-        job = job_of(arguments.gpuctl, scratch)
-        container = job["spec"]["template"]["spec"]["containers"][0]
-        edition = re.search(r"edition: \$\{\"(\d+)\"\}", TEMPLATE.read_text())[1]
-        known = dict(line.split() for line in EDITIONS.read_text().splitlines() if not line.startswith("#"))
-        digest = hashlib.sha256(json.dumps(fixed_part(job), sort_keys=True).encode()).hexdigest()
-        if known.get(edition) != digest:
+        job = yaml.safe_load(jobs.rendered(arguments.gpuctl, ROOT / "blueprints/aws-minimal.yaml", scratch,
+                                           "job-nvidia-gpu-operator-operator-approver-*.yaml"))
+        container = jobs.container_of(job)
+        fault = jobs.edition_fault(job, ("PINS", "NAMESPACE"), TEMPLATE, EDITIONS)
+        if fault:
             failed += 1
-            print(f"edition {edition} in {EDITIONS.name} is {known.get(edition)}, and the Job {digest}: count `edition` "
-                  "of the template up, and add a line")
+            print(fault)
         for name, text in (("oc", OC), ("sleep", SLEEP)):
-            (scratch / name).write_text(text)
-            (scratch / name).chmod(0o755)
+            jobs.put_program(scratch, name, text)
         for what, pins, cluster, code, approved in CASES:
             ended, after, said = run(container, pins, cluster, scratch)
             if (ended, after["approved"]) != (code, approved):

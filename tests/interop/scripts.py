@@ -1,5 +1,5 @@
-"""All scripts that are rendered, of samples and of golden cases, are clean for shellcheck; and the one
-for gcloud does what it says, against a stand-in that remembers what was made.
+"""All scripts that are rendered, of samples and of golden cases, are clean for shellcheck, those inside of Jobs as
+well; and the one for gcloud does what it says, against a stand-in that remembers what was made.
 """
 
 import json
@@ -8,6 +8,8 @@ import pathlib
 import shlex
 import shutil
 import sys
+
+import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -23,6 +25,24 @@ ODD = {
     "--service-account=it's$(touch taken-over)@example-ml-prod.iam.gserviceaccount.com",
     "--reservation=projects/shared/reservations/it's \"mine\" $(touch taken-over)",
 }
+
+
+# What the script of a Job does on purpose, by the name of its container.
+WANTED = {"approve": "SC1007,SC2086,SC2254"}  # empty values, words of an answer, patterns of versions
+
+
+def scripts_of_jobs(tally, folders, scratch):
+    """Those that a shell runs in containers, written to files once for each container and text: (name, file)."""
+    found = {}
+    for path in sorted(path for folder in folders for path in folder.rglob("job-*.yaml")):
+        for container in yaml.safe_load(path.read_text())["spec"]["template"]["spec"]["containers"]:
+            command = container.get("command") or []
+            if command[:1] == ["/bin/sh"]:
+                tally.check(command == ["/bin/sh", "-euc"] and len(container["args"]) == 1, f"{path}: {command}")
+                found.setdefault((container["name"], container["args"][0]), f"job-{len(found)}.sh")
+    for (name, text), file in found.items():
+        (scratch / file).write_text("#!/bin/sh -eu\n" + text)
+        yield name, scratch / file
 
 
 class Cloud:
@@ -179,6 +199,12 @@ def check_scripts(tally, gpuctl, scratch):
     for path in found:
         done = run(["shellcheck", "--severity=style", path])
         tally.check(done.returncode == 0, f"{path}: {done.stdout.decode()}")
+    names = set()
+    for name, path in scripts_of_jobs(tally, [*folders, *GOLDEN.glob("**/tree")], scratch):
+        names.add(name)
+        done = run(["shellcheck", "--severity=style", f"--exclude={WANTED.get(name, '')}", path])
+        tally.check(done.returncode == 0, f"the Job's container {name}: {done.stdout.decode()}")
+    tally.check(names == {"approve", "enable"}, f"scripts of Jobs: {sorted(names)}")
     check_separate(tally, scratch / "cloud-separate", scripts["separate-pool"])
     check_networks(tally, scratch / "cloud-networks", scripts["gpu-networks"])
     check_patience(tally, scratch / "cloud-patience", scripts["separate-pool"])
