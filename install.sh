@@ -2,16 +2,19 @@
 # Builds, installs, tests and shows gpuctl. `./install.sh help` says how.
 set -eu
 
+here=$PWD
 root=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 cd "$root"
 
 # Package names, one table a distribution family. `build` makes gpuctl, `tests` adds what its
 # tests need. Everything comes from the distribution; nothing else is downloaded.
 debian_build="git ca-certificates g++ cmake ninja-build pkg-config libyaml-cpp-dev libgit2-dev
-  zlib1g-dev libcli11-dev libspdlog-dev libre2-dev libssl-dev nlohmann-json3-dev"
+  zlib1g-dev libcli11-dev libspdlog-dev libre2-dev libssl-dev libcurl4-openssl-dev libc-ares-dev
+  nlohmann-json3-dev"
 debian_tests="libgtest-dev libgmock-dev python3 python3-yaml python3-jsonschema"
 fedora_build="git ca-certificates gcc-c++ cmake ninja-build pkgconf-pkg-config yaml-cpp-devel
-  libgit2-devel zlib-devel cli11-devel spdlog-devel re2-devel openssl-devel json-devel"
+  libgit2-devel zlib-devel cli11-devel spdlog-devel re2-devel openssl-devel libcurl-devel
+  c-ares-devel json-devel"
 fedora_tests="gtest-devel gmock-devel python3 python3-pyyaml python3-jsonschema"
 
 say() { printf '==> %s\n' "$*"; }
@@ -23,9 +26,12 @@ fail() {
 
 usage() {
   cat <<'TEXT'
-usage: ./install.sh [VERB] [--with-tests]
+usage: ./install.sh [VERB] [--with-tests] [--from ARCHIVE [--key FILE]]
 
   install   install missing packages, build a release, install it (the default)
+            --from ARCHIVE: install what a release archive has, without a compiler. SHA256SUMS
+            must stand beside it. --key FILE: SHA256SUMS.sig as well, made by one of these
+            public ssh keys
   packages  install missing packages only (--with-tests: those of the tests too)
   build     packages and the release build, nothing installed
   demo      build, then commit the sample blueprints to a Git repository of their own
@@ -59,7 +65,9 @@ missing_of() {
     case $system in
       debian)
         # A virtual or removed package has no "install ok installed" line.
-        dpkg -s "$package" 2>/dev/null | grep -q '^Status: install ok installed' || printf '%s ' "$package"
+        # Of another architecture, as beside a cross compiler, it does not count.
+        dpkg-query -W -f '${Status} ${Architecture}\n' "$package" 2>/dev/null |
+          grep -q -x -E "install ok installed (all|$(dpkg --print-architecture))" || printf '%s ' "$package"
         ;;
       fedora) rpm -q --whatprovides "$package" >/dev/null 2>&1 || printf '%s ' "$package" ;;
     esac
@@ -128,9 +136,7 @@ build() {
   cmake --build --preset release --parallel "$(job_count)"
 }
 
-verb_install() {
-  ensure_packages build
-  build OFF
+choose_prefix() {
   if [ -n "${PREFIX:-}" ]; then
     prefix=$PREFIX
   elif [ -w /usr/local/bin ] && [ -w /usr/local/share ]; then
@@ -138,8 +144,100 @@ verb_install() {
   else
     prefix=$HOME/.local
   fi
+  case $prefix in
+    /*) ;;
+    *) prefix=$root/$prefix ;;
+  esac
+}
+
+from_here() {
+  case $1 in
+    /*) printf '%s\n' "$1" ;;
+    *) printf '%s\n' "$here/$1" ;;
+  esac
+}
+
+# Fails unless $scratch/SHA256SUMS is signed by a key of the file $1.
+verify_signature() {
+  command -v ssh-keygen >/dev/null 2>&1 || fail "--key needs ssh-keygen (package openssh-client)"
+  [ -f "$1" ] || fail "there is no key $1"
+  [ -f "$scratch/SHA256SUMS.sig" ] || fail "the sums are not signed: there is no $sums.sig; nothing was installed"
+  while read -r line || [ -n "$line" ]; do
+    case $line in
+      '' | '#'*) ;;
+      *) printf 'release namespaces="file" %s\n' "$line" ;;
+    esac
+  done <"$1" >"$scratch/allowed"
+  ssh-keygen -Y verify -f "$scratch/allowed" -I release -n file -s "$scratch/SHA256SUMS.sig" \
+    <"$scratch/SHA256SUMS" >/dev/null 2>&1 ||
+    fail "SHA256SUMS has no signature by a key of $1; nothing was installed"
+  say "the signature is by a key of $1"
+}
+
+# Unpacks the archive $1 to $scratch/tree, after what was promised of it: what is checked is a copy
+# that nobody else can change.
+unpack_verified() {
+  sums=$(dirname -- "$1")/SHA256SUMS
+  name=$(basename -- "$1")
+  [ -f "$1" ] || fail "there is no archive $1"
+  [ -f "$sums" ] || fail "there is no $sums to check $name by; nothing was installed"
+  cp -- "$1" "$scratch/archive"
+  cp -- "$sums" "$scratch/SHA256SUMS"
+  if [ -f "$sums.sig" ]; then cp -- "$sums.sig" "$scratch/"; fi
+  if [ -n "$key" ]; then verify_signature "$(from_here "$key")"; fi
+  promised=$(NAME=$name awk '{ word = $2; sub(/^[*]/, "", word) } word == ENVIRON["NAME"] { print $1; exit }' \
+    "$scratch/SHA256SUMS")
+  [ -n "$promised" ] || fail "$sums does not name $name; nothing was installed"
+  found=$(sha256sum <"$scratch/archive")
+  [ "$promised" = "${found%% *}" ] ||
+    fail "$name is not the archive that $sums names: its SHA-256 is ${found%% *}; nothing was installed"
+  say "$name has the SHA-256 that it should have"
+  mkdir "$scratch/tree"
+  tar -xzf "$scratch/archive" --no-same-owner -C "$scratch/tree" || fail "$name cannot be unpacked"
+  set -- "$scratch"/tree/*
+  if [ $# -ne 1 ] || [ ! -f "$1/bin/gpuctl" ] || [ -n "$(find "$1" ! -type f ! -type d)" ]; then
+    fail "$name is no release of gpuctl; nothing was installed"
+  fi
+  unpacked=$1
+}
+
+install_archive() {
+  umask 022
+  choose_prefix
+  scratch=$(mktemp -d)
+  trap 'rm -rf "$scratch"' EXIT
+  trap 'exit 130' INT TERM HUP
+  unpack_verified "$(from_here "$from")"
+  "$unpacked/bin/gpuctl" version >/dev/null ||
+    fail "the program does not run here (processor $(uname -m)); nothing was installed"
+  say "install to $prefix"
+  mkdir -p "$prefix/bin" "$prefix/share"
+  cp -R "$unpacked/share/." "$prefix/share/"
+  # Each program appears whole, also in the place of one that runs.
+  for program in "$unpacked"/bin/*; do
+    place=$prefix/bin/$(basename -- "$program")
+    cp -- "$program" "$place.new"
+    chmod 755 "$place.new"
+    mv -f -- "$place.new" "$place"
+  done
+  installed
+}
+
+verb_install() {
+  if [ -n "$from" ]; then
+    install_archive
+    return
+  fi
+  [ -f CMakeLists.txt ] || fail "there is no source to build beside install.sh; --from ARCHIVE takes a release"
+  ensure_packages build
+  build OFF
+  choose_prefix
   say "install to $prefix"
   cmake --install build/release --prefix "$prefix" >/dev/null
+  installed
+}
+
+installed() {
   "$prefix/bin/gpuctl" version
   case ":$PATH:" in
     *":$prefix/bin:"*) ;;
@@ -176,7 +274,7 @@ verb_demo() {
   [ $# -gt 0 ] || fail "no sample under blueprints/"
   say "gpuctl apply $* --repo $repo --init"
   build/release/gpuctl apply "$@" --repo "$repo" --init
-  say "done: a Git repository that a GitOps engine can take as it is"
+  say "done: a Git repository that a GitOps controller can take as it is"
   cat <<TEXT
 
     Look at it:
@@ -218,18 +316,38 @@ verb_test() {
   return "$status"
 }
 
-verb=${1:-install}
-[ $# -eq 0 ] || shift
+case ${1:-} in
+  '' | --from | --key) verb=install ;;
+  *)
+    verb=$1
+    shift
+    ;;
+esac
 with_tests=build
-for option in "$@"; do
-  case $option in
+from=
+key=
+while [ $# -gt 0 ]; do
+  case $1 in
     --with-tests) with_tests=tests ;;
+    --from | --key)
+      if [ "$verb" != install ] || [ -z "${2:-}" ]; then
+        usage >&2
+        exit 64
+      fi
+      if [ "$1" = --from ]; then from=$2; else key=$2; fi
+      shift
+      ;;
     *)
       usage >&2
       exit 64
       ;;
   esac
+  shift
 done
+if [ -n "$key" ] && [ -z "$from" ]; then
+  usage >&2
+  exit 64
+fi
 
 case $verb in
   install) verb_install ;;

@@ -16,7 +16,7 @@
 namespace gpuctl::base {
 namespace {
 
-// O_NONBLOCK: opening a FIFO without a writer would wait for ever.
+// O_NONBLOCK: opening a FIFO without a writer would wait forever.
 constexpr int kReadFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 struct CloseDirectory {

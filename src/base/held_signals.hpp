@@ -8,7 +8,8 @@ namespace gpuctl::base {
 /// Keeps SIGINT, SIGTERM, SIGHUP and SIGQUIT back from this thread and those it starts. One that
 /// came meanwhile takes its course when the object ends, so that the process ends by it, as shells
 /// and supervisors expect (128 + its number). To be held for short: whoever asks a process to end
-/// does not wait for ever. Objects may nest; only one thread of the process may have any.
+/// does not wait forever. Objects may nest; only one thread of the process
+/// may have any, unless the first one has none: signals then end the process through that.
 class HeldSignals {
  public:
   HeldSignals();

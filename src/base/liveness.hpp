@@ -10,7 +10,7 @@
 
 namespace gpuctl::base {
 
-/// How long a program may go without a sign of life; zero: for ever.
+/// How long a program may go without a sign of life; zero: forever.
 struct Patience {
   std::chrono::milliseconds connect{0};  // waiting for a TCP connection
   std::chrono::milliseconds idle{0};     // reading and writing nothing, and not computing

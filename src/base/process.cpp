@@ -1,10 +1,7 @@
 #include "base/process.hpp"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +17,7 @@
 
 #include "base/file.hpp"
 #include "base/held_signals.hpp"
+#include "base/spawn.hpp"
 #include "base/text.hpp"
 
 namespace gpuctl::base {
@@ -28,18 +26,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kGrace{1000};  // between SIGTERM and SIGKILL
-constexpr milliseconds kTick{50};     // how often its end is looked for, whatever is reported
-constexpr milliseconds kLinger{200};  // for the last words after its end
-constexpr int kCannotStart = 127;
-
-// Where one of our own streams is closed, a new descriptor may get its number, and must not keep
-// it.
-FileDescriptor above_streams(int descriptor) {
-  FileDescriptor given(descriptor);
-  if (descriptor > STDERR_FILENO) return given;
-  return FileDescriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-}
+constexpr milliseconds kGrace{1000};   // between SIGTERM and SIGKILL
+constexpr milliseconds kTick{50};      // how often its end is looked for, whatever is reported
+constexpr int kLostStatus = 127 << 8;  // of a program that somebody else has reaped
+constexpr milliseconds kLinger{200};   // for the last words after its end
 
 struct Pipe {
   FileDescriptor read;
@@ -92,70 +82,6 @@ class SignalFile {
   FileDescriptor file_;
 };
 
-std::vector<std::string> environment_of(const Process& process) {
-  std::vector<std::string> entries;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const std::string_view name = text.substr(0, text.find('='));
-    const bool changed = std::any_of(process.environment.begin(), process.environment.end(),
-                                     [&](const Setting& setting) { return setting.name == name; });
-    if (!changed) entries.emplace_back(text);
-  }
-  for (const Setting& setting : process.environment) {
-    if (setting.value) entries.push_back(setting.name + "=" + *setting.value);
-  }
-  return entries;
-}
-
-std::vector<char*> raw(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// A file that nobody else sees, at its beginning; /dev/null for no text. Empty with errno set.
-FileDescriptor input_of(const std::string& text) {
-  if (text.empty()) return above_streams(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  FileDescriptor file = above_streams(::memfd_create("input", MFD_CLOEXEC));
-  if (!file) return file;
-  if (const int code = write_all(file.get(), text); code != 0) {
-    errno = code;
-    return {};
-  }
-  ::lseek(file.get(), 0, SEEK_SET);
-  return file;
-}
-
-// Descriptors of the child.
-struct Ends {
-  int input;
-  int output;
-  int errors;
-  int report;
-};
-
-// Runs in the child: only calls that are safe between fork and exec.
-[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
-                         const Ends& ends, const sigset_t& mask, pid_t parent) {
-  ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-  if (::getppid() == parent && ::dup2(ends.input, STDIN_FILENO) >= 0 &&
-      ::dup2(ends.output, STDOUT_FILENO) >= 0 && ::dup2(ends.errors, STDERR_FILENO) >= 0) {
-    // What we ignore for ourselves is ignored by the program too. It shall end when nobody reads;
-    // but a limit on the size of files it shall report.
-    ::signal(SIGPIPE, SIG_DFL);
-    ::signal(SIGXFSZ, SIG_IGN);
-    ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-    ::execve(program, arguments, environment);
-  }
-  const int code = errno;
-  [[maybe_unused]] const ssize_t told = ::write(ends.report, &code, sizeof code);
-  ::_exit(kCannotStart);
-}
-
 // A started program, until it is reaped.
 class Child {
  public:
@@ -172,7 +98,7 @@ class Child {
       if (found == 0) return false;
       if (found < 0 && errno == EINTR) continue;
       ended_ = true;  // or somebody else has reaped it: its status is lost, and counts as a failure
-      if (found < 0) status_ = kCannotStart << 8;
+      if (found < 0) status_ = kLostStatus;
     }
     return true;
   }
@@ -197,16 +123,6 @@ int wait_time(Clock::time_point until) {
   return static_cast<int>(std::clamp(left, milliseconds(0), kTick).count());
 }
 
-// Why a program could not be started (errno); nothing once exec has closed the pipe.
-std::optional<int> start_failure(const Pipe& report) {
-  ssize_t told = 0;
-  int code = 0;
-  do {
-    told = ::read(report.read.get(), &code, sizeof code);
-  } while (told < 0 && errno == EINTR);
-  return told == sizeof code ? std::optional(code) : std::nullopt;
-}
-
 // Why a program is no longer waited for.
 struct Watched {
   int signal = 0;  // that we were sent
@@ -225,7 +141,7 @@ Watched watch(const Process& process, Child& child, const SignalFile& signals,
   Liveness liveness(child.id(), process.patience);
   Clock::time_point last_words = Clock::time_point::max();
   while (*streams[0].end || *streams[1].end || !child.ended()) {
-    // An end that is reaped would be reported for ever.
+    // An end that is reaped would be reported forever.
     std::array<pollfd, 4> polled = {pollfd{signals.descriptor(), POLLIN, 0},
                                     pollfd{streams[0].end->get(), POLLIN, 0},
                                     pollfd{streams[1].end->get(), POLLIN, 0},
@@ -266,40 +182,22 @@ Ended run_process(const Process& process) {
   Ended result;
   Pipe output;
   Pipe errors;
-  Pipe report;  // closes at exec, or tells why there was none
-  const FileDescriptor input = input_of(process.input);
-  if (!input || !output.open() || !errors.open() || !report.open()) {
+  const FileDescriptor input = input_file(process.input);
+  if (!input || !output.open() || !errors.open()) {
     result.code = errno;
     return result;
   }
-  std::vector<std::string> words = {process.program};
-  words.insert(words.end(), process.arguments.begin(), process.arguments.end());
-  std::vector<std::string> settings = environment_of(process);
-  const std::vector<char*> arguments = raw(words);
-  const std::vector<char*> environment = raw(settings);
-
   HeldSignals held;
   const SignalFile signals;
-  const pid_t parent = ::getpid();
-  const pid_t id = ::fork();
-  if (id < 0) {
-    result.code = errno;
-    return result;
-  }
-  if (id == 0) {
-    become(process.program.c_str(), arguments.data(), environment.data(),
-           {input.get(), output.write.get(), errors.write.get(), report.write.get()}, held.before(),
-           parent);
-  }
-  Child child(id);
+  const Spawned started =
+      spawn(process, {input.get(), output.write.get(), errors.write.get()}, held.before());
   output.write.reset();
   errors.write.reset();
-  report.write.reset();
-  if (const std::optional<int> code = start_failure(report)) {
-    child.reap(true);
-    result.code = *code;
+  if (started.failure != 0) {
+    result.code = started.failure;
     return result;
   }
+  Child child(started.id);
 
   const Watched watched =
       watch(process, child, signals,

@@ -21,6 +21,7 @@ struct Process {
   std::vector<std::string> arguments;
   std::vector<Setting> environment;  // changes to our own
   std::string input;                 // what it reads; empty: /dev/null
+  std::string directory;             // that it works in; empty: ours
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   Patience patience;  // less than until the deadline, for what does not get anywhere
   std::size_t most_bytes = std::size_t{256} << 10U;  // kept of each stream; the rest is dropped
@@ -45,7 +46,9 @@ std::string find_program(const std::string& name);
 /// patience is over, its process group gets SIGTERM and, a second later, SIGKILL. When we get
 /// SIGINT, SIGTERM, SIGHUP or SIGQUIT the same happens to it, and then the signal takes its course
 /// with us. When we die otherwise, the program gets SIGTERM. What it leaves in the background may
-/// keep its streams: we do not wait for them to close. Call it from one thread at a time.
+/// keep its streams: we do not wait for them to close. Several threads may call it side by side if
+/// another one leaves the signals as they are: one that comes then ends the process, and with it
+/// all programs.
 Ended run_process(const Process& process);
 
 }  // namespace gpuctl::base

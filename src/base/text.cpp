@@ -159,6 +159,25 @@ bool is_dns1123_part(std::string_view text) {
 
 }  // namespace
 
+std::string percent_encoded(std::string_view text, std::string_view keep) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("-._~").find(c) != std::string_view::npos ||
+                       keep.find(c) != std::string_view::npos;
+    if (plain) {
+      out += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out += '%';
+      out += kDigits[byte >> 4U];
+      out += kDigits[byte & 0xFU];
+    }
+  }
+  return out;
+}
+
 bool is_dns1123_label(std::string_view text) {
   constexpr std::size_t kMostLabelBytes = 63;
   return text.size() <= kMostLabelBytes && is_dns1123_part(text);

@@ -41,6 +41,9 @@ std::size_t code_points(std::string_view text);
 /// Lower-cases ASCII letters only.
 std::string to_lower(std::string_view text);
 
+/// `text` with each byte as `%2F` that is neither unreserved (RFC 3986) nor one of `keep`.
+std::string percent_encoded(std::string_view text, std::string_view keep = {});
+
 /// True for a DNS-1123 label: 1..63 of [a-z0-9-], starting and ending alphanumeric.
 bool is_dns1123_label(std::string_view text);
 

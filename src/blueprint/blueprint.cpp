@@ -4,35 +4,13 @@
 
 #include "base/text.hpp"
 #include "blueprint/codes.hpp"
-#include "catalog/wrapper.hpp"
+#include "blueprint/extends.hpp"
+#include "blueprint/merge.hpp"
 #include "yaml/read.hpp"
 
 namespace gpuctl::blueprint {
 
 namespace {
-
-// True when the document of `file` is of the wanted kind; reports otherwise.
-bool check_kind(const yaml::Node& document, std::string_view kind, std::string_view code,
-                diag::FileId file, diag::Sources& sources, diag::Sink& sink) {
-  const yaml::Node found_kind = document.get("kind");
-  if (document.get("apiVersion").as_string() == catalog::kApiVersion &&
-      found_kind.as_string() == kind) {
-    return true;
-  }
-  diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
-  // A file without a document has nothing to point to but its start.
-  if (at == diag::kNoOrigin) at = sources.add_span(file, 0, 0);
-  diag::Diagnostic& diagnostic = sink.error(code, at, "this document is no " + std::string(kind))
-                                     .expect("`apiVersion: " + std::string(catalog::kApiVersion) +
-                                             "` and `kind: " + std::string(kind) + "`");
-  if (found_kind.is_string()) {
-    diagnostic.got("apiVersion `" + std::string(document.get("apiVersion").as_string()) +
-                   "`, kind `" + std::string(found_kind.as_string()) + "`");
-  } else if (!document.is_map()) {
-    diagnostic.got(document.is_null() ? "nothing" : std::string(yaml::kind_name(document.kind())));
-  }
-  return false;
-}
 
 // The metadata of facts say whose they are; without a name they are taken for what is asked for.
 void check_owner(const yaml::Node& metadata, const Blueprint& blueprint, diag::Sink& sink) {
@@ -91,36 +69,61 @@ void hide_secrets(const schema::Schema& schema, const yaml::Node& document,
       });
 }
 
-std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
-                              yaml::Context context) {
+namespace {
+
+// The platform that the last of the documents names; null after an error.
+yaml::Node platform_of(std::span<const yaml::Node> layers, diag::Sink& sink) {
+  yaml::Node platform;
+  for (const yaml::Node& layer : layers) {
+    const yaml::Node* named = layer.get("spec").find("platform");
+    if (named != nullptr) platform = *named;
+  }
+  if (platform.is_string()) return platform;
+  const yaml::Node& document = layers.back();
+  const yaml::Node spec = document.get("spec");
+  const diag::Origin at = platform.origin() != diag::kNoOrigin ? platform.origin()
+                          : spec.is_map() ? document.find_entry("spec")->key.origin()
+                                          : document.origin();
+  diag::Diagnostic& none =
+      sink.error(kNotABlueprint, at,
+                 layers.size() == 1 ? "the blueprint names no platform"
+                                    : "neither the blueprint nor its bases name a platform")
+          .expect("`spec.platform`")
+          .suggest("add `platform: NAME`; `gpuctl catalog platforms` lists the names");
+  if (layers.size() == 1) {
+    none.suggest(
+        "if it is a base of others (`extends`), give those to gpuctl: it is checked with each");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<Blueprint> load(std::vector<yaml::Node> layers, const std::string& directory,
+                              const FindPlatform& find_platform, yaml::Context context) {
   const auto& [sources, arena, sink] = context;
-  const std::optional<yaml::Node> document = yaml::read(file, sources, arena, sink);
-  if (!document) return std::nullopt;
-  if (!check_kind(*document, "Blueprint", kNotABlueprint, file, sources, sink)) {
-    return std::nullopt;
-  }
-  const yaml::Node spec = document->get("spec");
-  const yaml::Node platform = spec.get("platform");
-  if (!platform.is_string()) {
-    const diag::Origin at = !platform.is_null() ? platform.origin()
-                            : spec.is_map()     ? document->find_entry("spec")->key.origin()
-                                                : document->origin();
-    sink.error(kNotABlueprint, at, "the blueprint names no platform")
-        .expect("`spec.platform`")
-        .suggest("add `platform: NAME`; `gpuctl catalog platforms` lists the names");
-    return std::nullopt;
-  }
+  const yaml::Node platform = platform_of(layers, sink);
+  if (platform.is_null()) return std::nullopt;
   Blueprint blueprint;
   blueprint.platform = find_platform(std::string(platform.as_string()), platform.origin(), sink);
   if (blueprint.platform == nullptr) return std::nullopt;
+  const schema::Schema& schema = *blueprint.platform->blueprint;
   const std::size_t errors_before = sink.error_count();
-  hide_secrets(*blueprint.platform->blueprint, *document, sources);
-  refuse(*blueprint.platform->blueprint, *document, sink);
+  for (const yaml::Node& layer : layers) hide_secrets(schema, layer, sources);
+  yaml::Node document = layers.back();
+  if (layers.size() > 1) {
+    const yaml::Node& definition = schema::definition(schema);
+    document = with_paths_from(definition, merge(definition, layers, context), directory, context);
+    blueprint.layers = std::move(layers);
+  }
+  if (sink.error_count() != errors_before) return std::nullopt;
+  refuse(schema, document, sink);
   // Rules of the schema would go on about fields that must go.
   if (sink.error_count() != errors_before) return std::nullopt;
   // Defaults first, as the API server does it: a required field may have a default.
-  blueprint.document = schema::apply_defaults(*blueprint.platform->blueprint, *document, arena);
-  schema::validate(*blueprint.platform->blueprint, blueprint.document, arena, sources, sink);
+  blueprint.written = document;
+  blueprint.document = schema::apply_defaults(schema, document, arena);
+  schema::validate(schema, blueprint.document, arena, sources, sink);
   if (sink.error_count() != errors_before) return std::nullopt;
   blueprint.metadata = blueprint.document.get("metadata");
   blueprint.spec = blueprint.document.get("spec");

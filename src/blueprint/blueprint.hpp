@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "catalog/platform.hpp"
 #include "yaml/context.hpp"
@@ -13,11 +14,13 @@ namespace gpuctl::blueprint {
 
 struct Blueprint {
   std::shared_ptr<const catalog::Platform> platform;
+  yaml::Node written;   // as its files have it, merged
   yaml::Node document;  // with defaults
   yaml::Node metadata;
   yaml::Node spec;
   std::string name;
   std::string stage;
+  std::vector<yaml::Node> layers;  // it was merged of; empty: of one document
 };
 
 /// Finds the knowledge for `spec.platform`; reports an unknown name at `asked_at` and gives
@@ -25,9 +28,10 @@ struct Blueprint {
 using FindPlatform = std::function<std::shared_ptr<const catalog::Platform>(
     const std::string& name, diag::Origin asked_at, diag::Sink& sink)>;
 
-/// Reads the blueprint in `file`: YAML, kind (GPU0601), platform (GPU0403), schema (GPU02xx).
-std::optional<Blueprint> load(diag::FileId file, const FindPlatform& find_platform,
-                              yaml::Context context);
+/// The blueprint that documents merge to, the later over the earlier, as merge() says: platform
+/// (GPU0403), schema (GPU02xx). Relative paths of other directories become relative to `directory`.
+std::optional<Blueprint> load(std::vector<yaml::Node> layers, const std::string& directory,
+                              const FindPlatform& find_platform, yaml::Context context);
 
 /// Hides values of fields with `x-gpuctl-secret`, and of unknown fields beside them, in excerpts.
 void hide_secrets(const schema::Schema& schema, const yaml::Node& document, diag::Sources& sources);

@@ -115,8 +115,10 @@ class Check {
            found = cel.find(root.variable, found + 1)) {
         const char before = found == 0 ? ' ' : cel[found - 1];
         std::size_t end = found + root.variable.size();
-        if (is_name(before) || before == '.' || before == '"' || before == '\'' ||
-            end == cel.size() || cel[end] != '.') {
+        // `.?spec` asks an object for its own field, as `.spec` does.
+        const bool field = before == '.' || cel.substr(0, found).ends_with(".?");
+        if (is_name(before) || field || before == '"' || before == '\'' || end == cel.size() ||
+            cel[end] != '.') {
           continue;
         }
         const std::size_t start = ++end;

@@ -115,7 +115,7 @@ class PlatformLoader {
     load_kinds();
     load_templates();
     platform_->documents = documents_of(library_, name, platform_->builds, sink_);
-    load_releases();
+    load_traits();
     // The build has checked what is built in.
     if (library_.has_overlays() && sink_.error_count() == errors_before) {
       const Formats formats(library_, sink_);
@@ -320,11 +320,12 @@ class PlatformLoader {
     }
   }
 
-  void load_releases() {
+  void load_traits() {
     for (const std::string& folder : platform_->builds) {
-      const yaml::Node written =
-          spec_of(library_, "providers/" + folder + "/provider.yaml").get("releases");
+      const yaml::Node spec = spec_of(library_, "providers/" + folder + "/provider.yaml");
+      const yaml::Node written = spec.get("releases");
       if (written.is_map()) platform_->releases = read_releases(written);
+      platform_->names_copies = platform_->names_copies || spec.get("namesCopies").as_boolean();
     }
   }
 

@@ -96,6 +96,7 @@ struct Platform {
   std::vector<KindFacts> kinds;
   std::vector<DocumentKind> documents;  // by name
   std::optional<Releases> releases;
+  bool names_copies = false;           // behind an air gap, documents call images by their copies
   std::vector<std::string> templates;  // paths below templates/, in order
 
   const KindFacts* kind(std::string_view api_version, std::string_view kind_name) const;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/freed.hpp"
 #include "base/text.hpp"
 #include "cel/encoding.hpp"
 #include "cel/functions.hpp"
@@ -19,17 +20,10 @@ namespace gpuctl::cel::lib {
 
 namespace {
 
-template <auto Free>
-struct Deleter {
-  template <typename T>
-  void operator()(T* object) const {
-    Free(object);
-  }
-};
-using Bio = std::unique_ptr<BIO, Deleter<BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
-using AltNames = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
-using Number = std::unique_ptr<BIGNUM, Deleter<BN_free>>;
+using Bio = std::unique_ptr<BIO, base::FreedBy<BIO_free_all>>;
+using Certificate = std::unique_ptr<X509, base::FreedBy<X509_free>>;
+using AltNames = std::unique_ptr<GENERAL_NAMES, base::FreedBy<GENERAL_NAMES_free>>;
+using Number = std::unique_ptr<BIGNUM, base::FreedBy<BN_free>>;
 
 std::string drain(BIO* bio) {
   char* data = nullptr;

@@ -59,25 +59,13 @@ std::string unescape(std::string_view text, char plus) {
 
 /// A path as written when it may be written so, otherwise with everything escaped that should be.
 std::string escaped_path(std::string_view path) {
-  const auto unreserved = [](char c) {
-    return is_alpha(c) || is_digit(c) ||
-           std::string_view("-_.~$&+,/:;=@").find(c) != std::string_view::npos;
-  };
+  constexpr std::string_view kKept = "$&+,/:;=@";
   const bool good = std::all_of(path.begin(), path.end(), [&](char c) {
-    return unreserved(c) || std::string_view("!'()*[]%").find(c) != std::string_view::npos;
+    return is_alpha(c) || is_digit(c) || kKept.find(c) != std::string_view::npos ||
+           std::string_view("-_.~!'()*[]%").find(c) != std::string_view::npos;
   });
   if (good) return std::string(path);
-  std::string out;
-  for (const char c : unescape(path, '+')) {
-    static constexpr std::string_view kHex = "0123456789ABCDEF";
-    const auto byte = static_cast<unsigned char>(c);
-    if (unreserved(c)) {
-      out.push_back(c);
-    } else {
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return out;
+  return base::percent_encoded(unescape(path, '+'), kKept);
 }
 
 /// Escapes in a host stand for characters beyond ASCII only; in the zone of an address for any.

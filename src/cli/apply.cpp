@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -15,7 +16,7 @@ Command apply_command() {
       "stays, and the commit goes on top.\n\n"
       "An address is fetched into a copy below ~/.cache/gpuctl, and the commit is pushed with a\n"
       "lease. The git program does that: your ssh configuration, known hosts, credential helpers\n"
-      "and proxies hold, and nothing asks on the terminal. Passwords do not belong into "
+      "and proxies hold, and nothing asks on the terminal. Passwords do not belong in "
       "addresses.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "effects/alike.hpp"
+
 namespace gpuctl::cli {
 
 namespace {
@@ -52,6 +54,22 @@ yaml::Node cluster_of(const Planned& planned, bool as_patch, std::size_t files,
   return out.build(arena);
 }
 
+// Clusters by what happens to them: lists of their names, of those that change.
+yaml::Node groups_of(const std::vector<Planned>& plans, yaml::Arena& arena) {
+  std::vector<effects::ClusterChange> changes;
+  for (const Planned& planned : plans) {
+    if (planned.cluster.empty() || planned.findings.has_errors()) continue;
+    if (planned.effects.changed) changes.push_back(planned.effects);
+  }
+  std::vector<yaml::Node> out;
+  for (const std::vector<std::size_t>& group : effects::alike(changes)) {
+    std::vector<yaml::Node> names;
+    for (const std::size_t i : group) names.push_back(arena.string(changes[i].cluster));
+    out.push_back(arena.list(names));
+  }
+  return arena.list(out);
+}
+
 }  // namespace
 
 void record_plans(const std::vector<Planned>& plans, const std::string& form,
@@ -73,6 +91,7 @@ void record_plans(const std::vector<Planned>& plans, const std::string& form,
   result.set_flag("changed", changed);
   if (!as_patch) result.set("worst", effects::name_of(worst));
   result.set("clusters", arena.list(clusters));
+  if (!as_patch && clusters.size() > 1) result.set("alike", groups_of(plans, arena));
 }
 
 }  // namespace gpuctl::cli

@@ -1,5 +1,6 @@
 #include "cli/apply_run.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -14,10 +15,15 @@
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
 #include "cli/commit_message.hpp"
+#include "cli/day.hpp"
+#include "cli/fleets.hpp"
 #include "cli/hops.hpp"
+#include "cli/plan_cost.hpp"
 #include "cli/planned.hpp"
+#include "cli/progress.hpp"
 #include "cli/proposed.hpp"
 #include "cli/unchanged.hpp"
+#include "cli/waves.hpp"
 #include "effects/report.hpp"
 
 namespace gpuctl::cli {
@@ -27,13 +33,14 @@ namespace {
 // From this many clusters on objects are written as they come; fewer fit into memory.
 constexpr std::size_t kStreamFrom = 16;
 constexpr std::string_view kClusters = "clusters/";
+constexpr std::string_view kStagePlace = "{stage}";  // in the name of a branch
 
 // One plan of all clusters against one commit.
 class Apply {
  public:
   Apply(const ApplyOptions& options, const GlobalOptions& global, Knowledge& knowledge,
-        Report& report)
-      : options_(options), global_(global), knowledge_(knowledge), report_(report) {}
+        Report& report, PlanCosts* costs)
+      : options_(options), global_(global), knowledge_(knowledge), report_(report), costs_(costs) {}
 
   int run(const Request& request) {
     git::TimeLimits limits;
@@ -58,22 +65,26 @@ class Apply {
   }
 
  private:
+  bool look_at_target(diag::Sink& sink) {
+    const Waiting waiting(report_, "looking at the repository");
+    return target_->look(sink);
+  }
+
   git::CommitStatus attempt_once(Request request) {
     diag::Sink sink;
-    if (!target_->look(sink) || !choose_start(sink)) {
+    if (!look_at_target(sink) || !choose_start(sink)) {
       report_.show(sink, diag::Sources());
       return git::CommitStatus::failed;
     }
     const std::string& start = head_.start;
     std::mutex one_at_a_time;
     const Base base = base_at(start, one_at_a_time);
-    request.choose_again = options_.choose_again;
-    request.retired = options_.retired;
-    request.earlier = [&](const std::string& path) { return base.read(path, sink); };
+    complete(request, base, one_at_a_time, sink);
     if (!options_.to.empty()) {
       const std::optional<git::CommitStatus> end = take_next_hop(request);
       if (end) return *end;
     }
+    if (!is_settled(request, base)) return git::CommitStatus::failed;
     git::Repository* repository = target_->repository();
     std::vector<Planned> plans(options_.inputs.blueprints.size());
     std::vector<Finished> finished(plans.size());
@@ -100,6 +111,7 @@ class Apply {
       Planned& planned = plans[positions[index]];
       planned = {};
       if (result.sink.has_errors()) failed = true;
+      if (!failed && costs_ != nullptr) costs_->add(result, base);
       if (!failed) planned = plan_cluster(result, base, options_, objects ? &*objects : nullptr);
       if (planned.findings.has_errors()) failed = true;
     };
@@ -110,12 +122,25 @@ class Apply {
     if (passed_one_over || (!failed && keeps_commits(plans))) return attempt_once(request);
     if (unchanged && !options_.all_notes) leave_out_told(*unchanged, made);
     for (std::size_t i = 0; i < made.size(); ++i) finished[positions[i]] = std::move(made[i]);
-    if (!failed) check_words(plans, sink);
+    if (!failed) check_run(request, base, plans, sink);
     const git::CommitResult end = conclude(finished, plans, objects, sink);
     if (end.id.empty() || target_->repository() == nullptr) return end.status;
     if (!unchanged) unchanged = record_of(*target_->repository(), request);  // a new repository
     record_unchanged(*unchanged, plans, finished, end.id);
     return end.status;
+  }
+
+  // What the run asks besides its blueprints. `base`, the mutex and the sink must outlive it.
+  void complete(Request& request, const Base& base, std::mutex& one_at_a_time, diag::Sink& sink) {
+    request.choose_again = options_.choose_again;
+    request.retired = options_.retired;
+    request.like = options_.like;
+    request.encrypt = !options_.dry_run;
+    request.earlier = [&](const std::string& path) { return base.read(path, sink); };
+    if (!anew()) return;
+    request.proposed = [&sink, tip = base_at(head_.tip, one_at_a_time)](const std::string& path) {
+      return tip.read(path, sink);
+    };
   }
 
   // The way to the version, and its next commit as what this run is to make. A status when there
@@ -131,7 +156,7 @@ class Apply {
           say(as_table(*hops_) + (next == nullptr ? "nothing is left to commit\n" : ""));
       return said ? git::CommitStatus::unchanged : git::CommitStatus::failed;
     }
-    request.given[blueprint] = with_version(*hops_, next->version);
+    request.given[hops_->file] = with_version(*hops_, next->version);
     request.choose_again = next->again;
     return std::nullopt;
   }
@@ -223,9 +248,9 @@ class Apply {
     }
     for (Planned& planned : plans) {
       if (good) sink.take(std::move(planned.findings));
-      // A dry run says first what it is that is too much.
-      if (good && !options_.dry_run) sink.take(std::move(planned.excess));
     }
+    // A dry run says first what it is that is too much.
+    if (good && !options_.dry_run) check_limits(plans, sink);
     if (target_->recover(sink)) return {git::CommitStatus::moved, ""};
     if (!good || sink.has_errors() || (options_.inputs.strict && sink.has_warnings())) {
       return {give_up(finished, sink), ""};
@@ -233,6 +258,65 @@ class Apply {
     git::CommitResult made = commit(finished, plans, objects, sink);
     if (objects && made.status != git::CommitStatus::committed) objects->take_back();
     return made;
+  }
+
+  // Releases are all that may change in clusters that are to be like others. False after shown
+  // errors.
+  bool is_settled(Request request, const Base& base) {
+    if (options_.like.empty()) return true;
+    request.like.clear();
+    diag::Sink sink;
+    for (const std::string& cluster :
+         pending_of(options_.inputs.blueprints, request, base, options_, knowledge_, report_)) {
+      sink.error(kUnsettled, diag::kNoOrigin,
+                 "`" + shown(cluster) + "` would change in other ways as well")
+          .note("its blueprint, its facts or gpuctl itself has moved since its last commit")
+          .suggest("look at it with `gpuctl plan`, commit it with `gpuctl apply`, then promote");
+    }
+    if (sink.empty()) return true;
+    report_.show(sink, diag::Sources());
+    report_.say(target_->nothing_done());
+    return false;
+  }
+
+  // Clusters change in the order of the waves of their stages. What has no commit yet is no matter.
+  void look_at_waves(const Request& request, const Base& base, const std::vector<Planned>& plans,
+                     diag::Sink& sink) {
+    const auto& places = options_.inputs.places;
+    if (places.empty() || target_->repository() == nullptr || head_.start.empty()) return;
+    std::set<std::string> changing;
+    std::set<std::string> stages;
+    for (const Planned& planned : plans) {
+      const auto found = places.find(planned.cluster);
+      if (found == places.end() || planned.changes.empty() || planned.effects.first) continue;
+      changing.insert(planned.cluster);
+      stages.insert(found->second.stage);
+    }
+    if (changing.empty()) return;
+    for (std::string& cluster :
+         pending_of(options_.inputs.before, request, base, options_, knowledge_, report_)) {
+      changing.insert(std::move(cluster));
+    }
+    const std::int64_t time = now();
+    std::vector<WaveGate> gates;
+    for (const auto& [cluster, place] : places) {
+      if (!stages.contains(place.stage)) continue;
+      WaveGate gate{cluster, place, changing.contains(cluster), std::nullopt};
+      if (place.soak > 0) {
+        const auto at =
+            target_->repository()->changed_at(head_.start, std::string(kClusters) + cluster);
+        if (at) gate.since = time - *at;
+      }
+      gates.push_back(std::move(gate));
+    }
+    check_waves(gates, sink);
+  }
+
+  // What is to be known of all clusters of a run.
+  void check_run(const Request& request, const Base& base, const std::vector<Planned>& plans,
+                 diag::Sink& sink) {
+    check_words(plans, sink);
+    if (!options_.dry_run && !options_.ignore_waves) look_at_waves(request, base, plans, sink);
   }
 
   // What the command line names must be there.
@@ -283,7 +367,7 @@ class Apply {
     std::vector<std::optional<Unchanged::Known>> known;
     std::vector<std::string> directories;
     for (const std::string& blueprint : options_.inputs.blueprints) {
-      known.push_back(unchanged.find(blueprint, request.facts_file));
+      known.push_back(unchanged.find(blueprint, request.facts_file, request.member(blueprint)));
       directories.push_back(known.back() ? known.back()->directory : std::string());
     }
     const std::vector<std::string> trees =
@@ -362,7 +446,11 @@ class Apply {
     }
     if (options_.dry_run) return show_plan(clusters, plans, sink);
     std::string printed;
-    for (const Planned& planned : plans) printed += describe(planned);
+    if (options_.like.empty()) {
+      for (const Planned& planned : plans) printed += describe(planned);
+    } else {
+      printed = effects::text(changes_of(plans));
+    }
     if (wanted.changes.empty()) {
       show(clusters, sink);
       if (!say(printed)) return {};
@@ -370,7 +458,10 @@ class Apply {
     }
     wanted.message = message(plans, options_.message, command(), knowledge_.library().digest());
     git::CommitResult made;
-    if (!objects || objects->finish(sink)) made = target_->commit(std::move(wanted), sink);
+    if (!objects || objects->finish(sink)) {
+      const Waiting waiting(report_, "committing");
+      made = target_->commit(std::move(wanted), sink);
+    }
     if (made.status == git::CommitStatus::moved || target_->recover(sink)) {
       return {git::CommitStatus::moved, ""};
     }
@@ -391,40 +482,44 @@ class Apply {
   // What the trailer says: which command apply would not do again.
   std::string command() const {
     if (!options_.choose_again.empty() || !options_.to.empty()) return "upgrade";
+    if (!options_.like.empty()) return "promote";
     if (options_.inputs.step > 1) return "step";
     return options_.retired.empty() ? "" : "retire";
   }
 
-  bool say(const std::string& text) const { return options_.quiet || print(text, global_); }
+  bool say(const std::string& text) const { return global_.quiet || print(text, global_); }
 
   // The plan on standard output, then what of it is too much.
   git::CommitResult show_plan(const std::vector<Finished>& clusters, std::vector<Planned>& plans,
                               diag::Sink& sink) {
-    std::vector<effects::ClusterChange> changes;
-    for (Planned& planned : plans) {
-      changes.push_back(std::move(planned.effects));
-      sink.take(std::move(planned.excess));
+    check_limits(plans, sink);
+    std::string written = written_plan(plans, options_.output);
+    if (costs_ != nullptr) {
+      yaml::Arena& arena = global_.result->arena();
+      if (options_.output != "json") written += costs_->text(plans, options_.output, arena);
+      global_.result->set("costs", costs_->rows(plans, arena));
+      report_.show(costs_->faults(), knowledge_.library().sources());
     }
-    const std::string written = written_plan(changes, plans, options_.output);
     if (options_.output == "markdown") global_.result->set("markdown", written);
     if (!say(written)) return {};
     show(clusters, sink);
     return {git::CommitStatus::unchanged, ""};
   }
 
-  static std::string written_plan(const std::vector<effects::ClusterChange>& changes,
-                                  const std::vector<Planned>& plans, const std::string& form) {
+  static std::string written_plan(const std::vector<Planned>& plans, const std::string& form) {
     if (form == "diff") {
       std::string out;
       for (const Planned& planned : plans) out += planned.patch;
       return out;
     }
-    if (form == "markdown") return effects::markdown(changes);
     if (form == "json") return {};  // the result is what this form prints
-    std::string out;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      out += effects::text(changes[i]) + moved(plans[i]);
-    }
+    const std::vector<effects::ClusterChange> changes = changes_of(plans);
+    return form == "markdown" ? effects::markdown(changes) : effects::text(changes);
+  }
+
+  static std::vector<effects::ClusterChange> changes_of(const std::vector<Planned>& plans) {
+    std::vector<effects::ClusterChange> out;
+    for (const Planned& planned : plans) out.push_back(planned.effects);
     return out;
   }
 
@@ -432,8 +527,10 @@ class Apply {
   const GlobalOptions& global_;
   Knowledge& knowledge_;
   Report& report_;
+  PlanCosts* costs_;  // nullptr: nobody asked
   std::unique_ptr<Target> target_;
-  bool full_ = options_.full || options_.all_notes || !command().empty();
+  bool full_ =
+      options_.full || options_.all_notes || options_.inputs.refresh_secrets || !command().empty();
   bool changed_ = false;
   git::Head head_;
   std::optional<Hops> hops_;               // to the version that is asked for
@@ -441,6 +538,57 @@ class Apply {
   std::string kept_;                       // why a branch is not planned anew
   bool is_followed_ = false;               // a cluster follows the branch
 };
+
+// `--branch change/{stage}`: a commit and a branch for each stage, in the order of the fleets.
+int run_stages(const ApplyOptions& options, const Request& request, const GlobalOptions& global,
+               Knowledge& knowledge, Report& report, PlanCosts* costs) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> stages;
+  const auto blueprints_of = [&](const std::string& stage) -> std::vector<std::string>& {
+    for (auto& [name, blueprints] : stages) {
+      if (name == stage) return blueprints;
+    }
+    return stages.emplace_back(stage, std::vector<std::string>()).second;
+  };
+  for (const std::string& blueprint : options.inputs.blueprints) {
+    const pipeline::Member* member = request.member(blueprint);
+    if (member != nullptr) {
+      blueprints_of(member->cluster.substr(0, member->cluster.find('/'))).push_back(blueprint);
+      continue;
+    }
+    diag::Sink sink;
+    sink.error(
+            kUsage, diag::kNoOrigin,
+            "`" + std::string(kStagePlace) + "` in `--branch` is the stage of a fleet's clusters")
+        .got("`" + shown(blueprint) + "`, which is no fleet")
+        .suggest("run it once for each stage, with a branch of its own");
+    report.show(sink, diag::Sources());
+    return kUsageError;
+  }
+  int worst = kOk;
+  yaml::Arena& arena = global.result->arena();
+  std::map<std::string, std::vector<yaml::Node>> all;  // lists of the result, over all stages
+  std::vector<yaml::Node> results;
+  for (auto& [stage, blueprints] : stages) {
+    ApplyOptions one = options;
+    one.branch.replace(one.branch.find(kStagePlace), kStagePlace.size(), stage);
+    one.inputs.blueprints = std::move(blueprints);
+    worst = std::max(worst, Apply(one, global, knowledge, report, costs).run(request));
+    for (const char* list : {"clusters", "blueprints"}) {
+      const yaml::Node part = global.result->get(list);
+      all[list].insert(all[list].end(), part.items().begin(), part.items().end());
+    }
+    yaml::MapBuilder row;
+    row.set(arena, "stage", arena.string(stage));
+    for (const char* field : {"branch", "status", "changed"}) {
+      const yaml::Node value = global.result->get(field);
+      if (!value.is_null()) row.set(arena, field, value);
+    }
+    results.push_back(row.build(arena));
+  }
+  for (const auto& [list, nodes] : all) global.result->set(list, arena.list(nodes));
+  global.result->set("stages", arena.list(results));
+  return worst;
+}
 
 }  // namespace
 
@@ -456,7 +604,8 @@ void ApplyOptions::add_to(CLI::App& command) {
   command
       .add_option("--branch", branch,
                   "Branch to commit to (default: the one HEAD names; `main` in a new repository); "
-                  "a new one starts where HEAD is")
+                  "a new one starts where HEAD is. `{stage}` in it: a branch for each stage of a "
+                  "fleet")
       ->type_name("NAME");
   command
       .add_option("--timeout", timeout,
@@ -476,9 +625,10 @@ void ApplyOptions::add_to(CLI::App& command) {
       .add_option("-m,--message", message,
                   "Subject of the commit (default: what changes); the files and trailers follow it")
       ->type_name("TEXT");
-  command.add_flag("-q,--quiet", quiet, "Say nothing but warnings and errors");
   command.add_flag("--all-notes", all_notes,
                    "Show notes that were shown before the last commit of a cluster, too");
+  command.add_flag("--ignore-waves", ignore_waves,
+                   "Change clusters of a fleet whatever the waves before theirs still do");
   command.add_flag("--take-over", take_over,
                    "Overwrite files that were edited by hand or are not ours");
   const std::vector<std::string_view>& all = effects::effect_names();
@@ -504,16 +654,41 @@ int run_apply(const ApplyOptions& options, const GlobalOptions& global) {
   result.set("status", std::string_view("failed"));  // unless something better comes of it
   result.set_flag("dryRun", options.dry_run);
   Report report(global);
-  if (options.quiet) report.keep_quiet();
+  if (options.without_notes) report.keep_quiet();
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
   diag::Sink subject;
   check_subject(options.message, *knowledge, subject);
+  if (global.confined && git::is_address(options.repository)) {
+    subject.error(kUsage, diag::kNoOrigin, "a server for agents does not use remote repositories")
+        .expect("a directory on this machine for `--repo`")
+        .got("`" + shown(options.repository) + "`")
+        .suggest("clone it, and give the path of the clone");
+  }
   report.show(subject, diag::Sources());
   if (subject.has_errors()) return kFindings;
+  ApplyOptions chosen = options;
   std::optional<Request> request = make_request(options.inputs, report);
-  if (!request) return kFindings;
-  return Apply(options, global, *knowledge, report).run(*request);
+  if (!request || !expand_fleets(chosen.inputs, *request, *knowledge, report)) return kFindings;
+  if (!chosen.to.empty() && request->members) {
+    diag::Sink sink;
+    sink.error(kUsage, diag::kNoOrigin, "`--to` takes a blueprint with a file of its own")
+        .got("a fleet")
+        .suggest("write the version into the fleet, one stage or cluster after the other");
+    report.show(sink, diag::Sources());
+    return kUsageError;
+  }
+  OwnCosts own;
+  std::optional<PlanCosts> costs;
+  if (chosen.priced || !chosen.costs.costs.empty() || !chosen.costs.hours.empty()) {
+    if (!own.read(chosen.costs.costs, *knowledge, report)) return kFindings;
+    costs.emplace(*knowledge, own, chosen.costs.month());
+  }
+  PlanCosts* asked = costs ? &*costs : nullptr;
+  if (chosen.branch.find(kStagePlace) != std::string::npos) {
+    return run_stages(chosen, *request, global, *knowledge, report, asked);
+  }
+  return Apply(chosen, global, *knowledge, report, asked).run(*request);
 }
 
 }  // namespace gpuctl::cli

@@ -2,10 +2,12 @@
 // make the next one.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "cli/command.hpp"
+#include "cli/cost_options.hpp"
 
 namespace gpuctl::cli {
 
@@ -18,8 +20,8 @@ struct ApplyOptions {
   std::string message;  // subject of the commit; empty: says what changes
   bool take_over = false;
   bool full = false;
-  bool init = false;  // create a repository wherever it is
-  bool quiet = false;
+  bool init = false;           // create a repository wherever it is
+  bool without_notes = false;  // they were shown before
   bool all_notes = false;
   bool dry_run = false;                   // say what would happen, and commit nothing
   std::string output = "text";            // of a dry run: text, json, markdown, diff
@@ -29,6 +31,12 @@ struct ApplyOptions {
   std::vector<std::string> choose_again;  // choices to make again; "" is all
   std::string to;                    // version to go towards, one commit a run; of one blueprint
   std::vector<std::string> retired;  // names that no node goes by any more
+  bool priced = false;               // say what the change does to what machines cost
+  CostOptions costs;
+  bool ignore_waves = false;  // clusters change whatever those before them do
+  /// Clusters ("stage/name") whose releases others are to have, by cluster; nothing else of these
+  /// may change.
+  std::map<std::string, std::vector<std::string>> like;
 
   /// The options that these commands have.
   void add_to(CLI::App& command);

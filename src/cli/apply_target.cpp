@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::seconds kLocalPatience{60};
 constexpr milliseconds kFirstLocalPause{50};
 constexpr milliseconds kLongestLocalPause{300};  // or those that come later go first
-constexpr int kRemoteTries = 10;
+constexpr int kRemoteTries = 20;  // sixteen writers that never rest leave few without a turn
 constexpr milliseconds kFirstRemotePause{200};
 constexpr milliseconds kLongestRemotePause{2000};
 

@@ -9,12 +9,12 @@
 #include "blueprint/codes.hpp"
 #include "cli/codes.hpp"
 #include "cli/progress.hpp"
+#include "cli/withheld.hpp"
 #include "render/codes.hpp"
 
 namespace gpuctl::cli {
 
-Shown prepare_withheld(const Result& result, const Report& report,
-                       std::vector<pipeline::Ignored>& ignored) {
+diag::Sink withheld_notes(const Result& result, std::vector<pipeline::Ignored>& ignored) {
   // fact -> (how to get it, documents by template)
   std::map<std::string, std::pair<std::string, std::map<std::string, std::size_t>>> facts;
   for (const render::Withheld& item : result.rendered().withheld) {
@@ -37,14 +37,21 @@ Shown prepare_withheld(const Result& result, const Report& report,
             .label("not written for this cluster yet")
             .note("withheld: " + names);
     if (!entry.first.empty()) note.suggest("get it: " + entry.first);
-    note.suggest(
-        "then write it into a facts file beside the blueprint (`NAME.facts.yaml`), or "
-        "give `--facts FILE`");
+    const bool is_member = result.members && result.members->contains(result.blueprint_file);
+    note.suggest("then write it into a facts file beside the " +
+                 std::string(is_member ? "fleet (`STAGE/NAME.facts.yaml`)"
+                                       : "blueprint (`NAME.facts.yaml`)") +
+                 ", or give `--facts FILE`");
   }
   if (result.opened) {
     pipeline::leave_out_ignored(result.opened->blueprint.spec.get("ignore"), sink, ignored);
   }
-  return report.prepare(sink, *result.sources);
+  return sink;
+}
+
+Shown prepare_withheld(const Result& result, const Report& report,
+                       std::vector<pipeline::Ignored>& ignored) {
+  return report.prepare(withheld_notes(result, ignored), *result.sources, result.blueprint_file);
 }
 
 namespace {
@@ -91,10 +98,14 @@ class Batch {
   void finish(std::size_t index, Result& result) {
     Finished& out = finished_[index];
     out.blueprint_file = result.blueprint_file;
-    if (result.opened) out.cluster = result.cluster();
+    if (result.opened) {
+      out.cluster = result.cluster();
+    } else if (const pipeline::Member* member = request_.member(files_[index])) {
+      out.cluster = member->cluster;
+    }
     out.foreign = result.foreign.has_value();
     out.documents = result.foreign.value_or(result.rendered().documents.size());
-    out.findings = report_.prepare(result.sink, *result.sources);
+    out.findings = report_.prepare(result.sink, *result.sources, files_[index]);
     out.withheld = prepare_withheld(result, report_, result.ignored);
     consume_(index, result);
   }
@@ -174,10 +185,23 @@ std::vector<Finished> run_all(const std::vector<std::string>& blueprint_files,
   return Batch(blueprint_files, shared, knowledge, report, consume).run_on(threads);
 }
 
+namespace {
+
+std::vector<NamedShown> named(const std::vector<Finished>& clusters, Shown Finished::*part) {
+  std::vector<NamedShown> out;
+  out.reserve(clusters.size());
+  for (const Finished& one : clusters) {
+    out.push_back({one.cluster.empty() ? one.blueprint_file : one.cluster, &(one.*part)});
+  }
+  return out;
+}
+
+}  // namespace
+
 bool show_all(const std::vector<Finished>& clusters, bool strict, Report& report) {
-  for (const Finished& cluster : clusters) report.show(cluster.findings);
+  report.show_grouped(named(clusters, &Finished::findings));
   const bool good = report.errors() == 0 && !(strict && report.warnings() != 0);
-  for (const Finished& cluster : clusters) report.show(cluster.withheld);
+  report.show_grouped(named(clusters, &Finished::withheld));
   return good;
 }
 

@@ -1,4 +1,5 @@
 // `catalog releases`: how long what is installed is supported, seen from a date.
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -7,10 +8,9 @@
 #include "base/date.hpp"
 #include "catalog/addresses.hpp"
 #include "cli/codes.hpp"
-#include "cli/columns.hpp"
 #include "cli/command.hpp"
 #include "cli/day.hpp"
-#include "yaml/emit.hpp"
+#include "cli/listing.hpp"
 
 namespace gpuctl::cli {
 
@@ -24,7 +24,8 @@ constexpr int kSoonDays = 90;
 struct ReleasesOptions {
   std::string platform;
   std::string date;
-  std::string output = "table";
+  std::string output = kTable;
+  std::vector<std::string> filters;
 };
 
 struct Release {
@@ -95,9 +96,9 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   std::vector<std::string> names = catalog::platforms(knowledge.library());
   if (!options.platform.empty()) names = {options.platform};
   yaml::Arena arena;
-  std::vector<yaml::Node> json;
-  std::vector<std::vector<std::string>> lines = {
-      {"PRODUCT", "RELEASE", "RELEASED", "SUPPORT-ENDS", "STATE"}};
+  std::vector<Listing> listings(1);
+  Listing& listing = listings.front();
+  listing.titles = {"PRODUCT", "RELEASE", "RELEASED", "SUPPORT-ENDS", "STATE"};
   std::set<std::string> seen;  // a table that several platforms share is shown once
   for (const std::string& name : names) {
     const std::shared_ptr<const catalog::Platform> platform =
@@ -109,26 +110,23 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
       const catalog::Addresses addresses(knowledge.library(), table);
       for (const yaml::Entry& row : table.rows.entries()) {
         const Release release = release_of(table, addresses, row, date);
-        lines.push_back(
+        listing.lines.push_back(
             {release.product, release.name, release.starts, release.ends, release.state});
-        json.push_back(as_json(release, arena));
+        listing.rows.push_back(as_json(release, arena));
       }
     }
   }
   report.show(sink, knowledge.library().sources());
   if (sink.has_errors()) return kFindings;
-  global.result->set("rows", arena.list(json));
-  const std::string text =
-      options.output == "json" ? yaml::emit_json(arena.list(json)) + "\n" : in_columns(lines);
-  return print(text, global) ? kOk : kFindings;
+  return show_listings(listings, options.filters, options.output, report, global, arena);
 }
 
 RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   auto options = std::make_shared<ReleasesOptions>();
-  command.add_option("-o,--output", options->output, "table or json")
-      ->check(CLI::IsMember({"table", "json"}));
+  add_filters(command, options->filters);
+  add_listing_output(command, options->output);
   command.add_option("--platform", options->platform, "Only what this platform uses")
-      ->type_name("NAME");
+      ->type_name("PLATFORM");
   add_date_option(command, options->date);
   return [options, &global] { return run_releases(*options, global); };
 }

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
+#include <unordered_map>
 
 #include "base/date.hpp"
 #include "base/digest.hpp"
@@ -17,28 +19,40 @@
 #include "base/stages.hpp"
 #include "cli/codes.hpp"
 #include "cli/day.hpp"
+#include "cli/kept_findings.hpp"
+#include "cli/terminal.hpp"
 #include "diag/character.hpp"
-#include "diag/print.hpp"
 #include "secrets/mask.hpp"
+#include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
 
 Report::Report(const GlobalOptions& options)
-    : result_(*options.result), json_(options.format == "json") {
-  const char* no_color = std::getenv("NO_COLOR");
-  const bool allowed = no_color == nullptr || *no_color == '\0';
-  colour_ = options.color == "always" ||
-            (options.color == "auto" && allowed && ::isatty(STDERR_FILENO) == 1);
+    : result_(*options.result), json_(options.format == "json"), quiet_(options.quiet) {
+  colour_ = shows_colour(options.color);
+  if (!json_) pages_ = linked_pages(options.color);
 }
 
-Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources) const {
+namespace {
+
+// True when a diagnostic points to a file of the user that is not `own`.
+bool is_elsewhere(const diag::Diagnostic& diagnostic, const diag::Sources& sources,
+                  std::string_view own) {
+  const diag::Span* span = sources.span(diagnostic.primary.at);
+  return !own.empty() && span != nullptr && sources.file_name(span->file) != own;
+}
+
+}  // namespace
+
+Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources,
+                      std::string_view own) const {
   Shown out;
   if (sink.empty()) return out;
   if (sources.mask() == nullptr) {
     static const secrets::PlainMask plain;
     diag::Sources with_mask(&sources);
     with_mask.set_mask(&plain);
-    return prepare(sink, with_mask);
+    return prepare(sink, with_mask, own);
   }
   std::size_t shown = 0;
   std::size_t hidden = 0;
@@ -50,44 +64,59 @@ Shown Report::prepare(const diag::Sink& sink, const diag::Sources& sources) cons
       continue;
     }
     ++shown;
-    const std::size_t begin = out.text.size();
+    Shown::Piece piece;
+    piece.begin = out.text.size();
+    piece.severity = diagnostic.severity;
+    piece.elsewhere = is_elsewhere(diagnostic, sources, own);
     if (json_) {
       diag::print_json(diagnostic, sources, out.text);
     } else {
-      diag::print_text(diagnostic, sources, colour_, out.text);
+      diag::print_text(diagnostic, sources, colour_, out.text, pages_);
       out.text += '\n';
     }
-    if (diagnostic.severity != diag::Severity::note) continue;
-    std::string said = diagnostic.code + "\n" + diagnostic.message;
-    for (const std::string& note : diagnostic.notes) said += "\n" + note;
-    out.notes.push_back({begin, out.text.size(), base::sha256_hex(said)});
+    piece.end = out.text.size();
+    if (diagnostic.severity == diag::Severity::note) {
+      std::string said = diagnostic.code + "\n" + diagnostic.message;
+      for (const std::string& note : diagnostic.notes) said += "\n" + note;
+      piece.digest = base::sha256_hex(said);
+      for (const std::string* part :
+           {&diagnostic.primary.text, &diagnostic.expected, &diagnostic.found}) {
+        said += "\n" + *part;
+      }
+      for (const std::string& help : diagnostic.help) said += "\n" + help;
+      piece.alike = std::move(said);
+    }
+    out.pieces.push_back(std::move(piece));
   }
   if (hidden != 0) out.text += "... and " + std::to_string(hidden) + " more\n\n";
   return out;
 }
 
 std::size_t Shown::count_notes() const {
-  return static_cast<std::size_t>(std::count_if(
-      notes.begin(), notes.end(), [](const Note& note) { return note.begin != note.end; }));
+  return static_cast<std::size_t>(
+      std::count_if(pieces.begin(), pieces.end(), [](const Piece& piece) {
+        return piece.severity == diag::Severity::note && piece.begin != piece.end;
+      }));
 }
 
 void Shown::leave_out(const std::set<std::string>& told) {
   // From the end, so that the places of the others stay true.
-  for (auto note = notes.rbegin(); note != notes.rend(); ++note) {
-    if (note->begin == note->end || !told.contains(note->digest)) continue;
-    const std::size_t length = note->end - note->begin;
-    text.erase(note->begin, length);
-    for (auto later = notes.rbegin(); later != note; ++later) {
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+    if (piece->severity != diag::Severity::note) continue;
+    if (piece->begin == piece->end || !told.contains(piece->digest)) continue;
+    const std::size_t length = piece->end - piece->begin;
+    text.erase(piece->begin, length);
+    for (auto later = pieces.rbegin(); later != piece; ++later) {
       later->begin -= length;
       later->end -= length;
     }
-    note->end = note->begin;
+    piece->end = piece->begin;
   }
 }
 
 void Shown::leave_out_notes() {
   std::set<std::string> all;
-  for (const Note& note : notes) all.insert(note.digest);
+  for (const Piece& piece : pieces) all.insert(piece.digest);
   leave_out(all);
 }
 
@@ -95,17 +124,103 @@ void Report::show(const Shown& shown) {
   errors_ += shown.errors;
   warnings_ += shown.warnings;
   result_.count(shown.errors, shown.warnings, quiet_ ? 0 : shown.count_notes());
-  if (quiet_ && !shown.notes.empty()) {
+  if (quiet_ && shown.count_notes() != 0) {
     Shown rest = shown;
     rest.leave_out_notes();
-    std::fwrite(rest.text.data(), 1, rest.text.size(), stderr);
+    result_.say(rest.text);
     return;
   }
-  std::fwrite(shown.text.data(), 1, shown.text.size(), stderr);
+  result_.say(shown.text);
 }
 
 void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
+  KeptFindings::note(sink, sources);
   show(prepare(sink, sources));
+}
+
+namespace {
+
+// "prod/a, prod/b and 998 more".
+std::string some_of(const std::vector<std::string_view>& names) {
+  constexpr std::size_t kMostNames = 5;
+  std::string out;
+  for (std::size_t i = 0; i < names.size() && i < kMostNames; ++i) {
+    out += (i == 0 ? "" : ", ") + std::string(names[i]);
+  }
+  if (names.size() > kMostNames) {
+    out += " and " + std::to_string(names.size() - kMostNames) + " more";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Report::named(std::string_view piece,
+                          const std::vector<std::string_view>& names) const {
+  std::string out(piece);
+  while (out.ends_with('\n')) out.pop_back();
+  if (!json_) return out + "\nclusters: " + diag::shown(some_of(names)) + "\n\n";
+  if (!out.ends_with('}')) return out + "\n";
+  yaml::Arena arena;
+  std::vector<yaml::Node> all;
+  for (const std::string_view name : names) all.push_back(yaml::Node::view(name));
+  out.pop_back();
+  return out + ",\"clusters\":" + yaml::emit_json(arena.list(all)) + "}\n";
+}
+
+void Report::show_grouped(std::span<const NamedShown> all) {
+  struct Group {
+    std::string_view text;
+    const Shown::Piece* piece = nullptr;  // of the first; nullptr: none
+    std::vector<std::string_view> names;
+  };
+  std::vector<Group> groups;
+  std::unordered_map<std::string_view, std::size_t> known;
+  Shown counts;  // of what is said once
+  for (const auto& [name, shown] : all) {
+    std::size_t at = 0;
+    const auto add = [&, cluster = name, said = std::string_view(shown->text)](
+                         std::size_t end, const Shown::Piece* piece) {
+      const std::string_view text = said.substr(at, end - at);
+      at = end;
+      if (text.empty()) return;
+      // What many clusters note differs in its place; programs want each place, and of one cluster
+      // each place counts.
+      std::string_view key = text;
+      if (!json_ && piece != nullptr && !piece->alike.empty()) key = piece->alike;
+      if (const auto same = known.find(key);
+          same != known.end() && groups[same->second].names.back() == cluster) {
+        key = text;
+      }
+      const auto [found, fresh] = known.try_emplace(key, groups.size());
+      if (fresh) groups.push_back({text, piece, {}});
+      groups[found->second].names.push_back(cluster);
+    };
+    counts.errors += shown->errors;
+    counts.warnings += shown->warnings;
+    for (const Shown::Piece& piece : shown->pieces) {
+      add(piece.begin, nullptr);
+      add(piece.end, &piece);
+    }
+    add(shown->text.size(), nullptr);
+  }
+  std::size_t notes = 0;
+  std::string out;
+  for (const auto& [text, piece, names] : groups) {
+    if (piece != nullptr) {
+      if (piece->severity == diag::Severity::error) counts.errors -= names.size() - 1;
+      if (piece->severity == diag::Severity::warning) counts.warnings -= names.size() - 1;
+      if (piece->severity == diag::Severity::note && quiet_) continue;
+      if (piece->severity == diag::Severity::note) ++notes;
+    }
+    const bool says_who =
+        names.size() > 1 || (piece != nullptr && piece->elsewhere && all.size() > 1);
+    out += says_who ? named(text, names) : std::string(text);
+  }
+  errors_ += counts.errors;
+  warnings_ += counts.warnings;
+  result_.count(counts.errors, counts.warnings, notes);
+  result_.say(out);
 }
 
 void Report::say(const std::string& line) const {
@@ -125,7 +240,7 @@ Report::~Report() {
 }
 
 Knowledge& open_knowledge(const GlobalOptions& options, diag::Sink& sink) {
-  constexpr std::size_t kHeapOfOneCluster = 6 * 1024 * 1024;
+  constexpr std::size_t kHeapOfOneCluster = 12 * 1024 * 1024;
   const base::StageScope scope(base::Stage::knowledge);
   static std::once_flag once;
   std::call_once(once, [] { base::expect_heap(kHeapOfOneCluster); });
@@ -201,7 +316,11 @@ bool print_result(int exit_code, const GlobalOptions& options) {
 }
 
 void BlueprintOptions::add_to(CLI::App& command) {
-  command.add_option("BLUEPRINT", blueprints, "Blueprint files")->required();
+  command
+      .add_option("BLUEPRINT", blueprints,
+                  "Blueprint and fleet files, directories with them, or - for standard input")
+      ->required();
+  add_choice(command);
   command
       .add_option("--facts", facts,
                   "Facts of the cluster (default: from the target, then NAME.facts.yaml beside "
@@ -219,6 +338,23 @@ void BlueprintOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 256));
 }
 
+void BlueprintOptions::add_choice(CLI::App& command) {
+  command
+      .add_option("--cluster", clusters,
+                  "Of a fleet only this cluster: NAME or STAGE/NAME, `*` and `?` stand for other "
+                  "characters; may be repeated")
+      ->type_name("CLUSTER")
+      ->allow_extra_args(false);
+  command.add_option("--stage", stages, "Of a fleet only clusters of this stage; may be repeated")
+      ->type_name("STAGE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--wave", waves,
+                  "Of the stages of a fleet only clusters of this wave; may be repeated")
+      ->type_name("WAVE")
+      ->allow_extra_args(false);
+}
+
 void BlueprintOptions::add_target_options(CLI::App& command) {
   command
       .add_flag("--facts-replace", facts_replace,
@@ -231,6 +367,9 @@ void BlueprintOptions::add_target_options(CLI::App& command) {
                   "with this one stays until then")
       ->check(CLI::Range(1, 2))
       ->type_name("N");
+  command.add_flag("--refresh-secrets", refresh_secrets,
+                   "Encrypt all secrets anew: their values have changed. Without it those are kept "
+                   "that are committed for the same references and keys");
 }
 
 std::optional<Request> make_request(const BlueprintOptions& options, Report& report) {
@@ -238,6 +377,7 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
   request.facts_file = options.facts;
   request.replace_facts = options.facts_replace;
   request.go_on = options.step > 1;
+  request.refresh_secrets = options.refresh_secrets;
   request.date = base::day_text(chosen_day(options.date));
   std::vector<std::string> directories = options.crds;
   if (const char* variable = std::getenv("GPUCTL_CRDS"); directories.empty() && variable) {

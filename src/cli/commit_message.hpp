@@ -15,7 +15,7 @@ std::string describe(const Planned& planned);
 std::string moved(const Planned& planned);
 
 /// Refuses a subject in which the search for secrets is sure to have found one: commits are read
-/// by many, and for ever. Its codes are those of inputs (GPU0651, GPU0652).
+/// by many, and forever. Its codes are those of inputs (GPU0651, GPU0652).
 void check_subject(const std::string& subject, Knowledge& knowledge, diag::Sink& sink);
 
 /// The message of a commit: `subject`, or one by cluster when that is empty; every file and its

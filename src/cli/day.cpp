@@ -1,5 +1,6 @@
 #include "cli/day.hpp"
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 
 #include "base/date.hpp"
@@ -15,6 +16,14 @@ std::optional<std::chrono::sys_days> named_day(const std::string& given) {
 std::chrono::sys_days chosen_day(const std::string& given) {
   if (const std::optional<std::chrono::sys_days> day = named_day(given)) return *day;
   return std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+}
+
+std::int64_t now() {
+  const std::optional<std::chrono::sys_days> day = named_day("");
+  const auto time =
+      day ? std::chrono::sys_seconds(*day + std::chrono::days(1))
+          : std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  return time.time_since_epoch().count();
 }
 
 void add_date_option(CLI::App& command, std::string& date) {

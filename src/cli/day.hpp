@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,9 @@ std::optional<std::chrono::sys_days> named_day(const std::string& given);
 
 /// The named day; else today, in UTC. A text that is no date counts as none: the option refuses it.
 std::chrono::sys_days chosen_day(const std::string& given);
+
+/// Now, in seconds since 1970; the end of the day when GPUCTL_DATE names one.
+std::int64_t now();
 
 /// Adds `--date`; a text that is no date is a usage error.
 void add_date_option(CLI::App& command, std::string& date);

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cli/apply_run.hpp"
 #include "effects/report.hpp"
@@ -21,8 +22,10 @@ struct EffectLimit {
 /// of the same kind (`machines-deleted`).
 EffectLimit limit_of(const Result& result, const ApplyOptions& options);
 
-/// Reports effects above the limit (GPU0690), the worst ones by name. What is held, and what was
-/// allowed by name, is none.
-void check_limit(const effects::ClusterChange& change, const EffectLimit& limit, diag::Sink& sink);
+struct Planned;
+
+/// Reports effects above the limit (GPU0690), the worst ones by name, once for clusters that are
+/// alike. What is held, and what was allowed by name, is none.
+void check_limits(const std::vector<Planned>& plans, diag::Sink& sink);
 
 }  // namespace gpuctl::cli

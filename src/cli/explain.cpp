@@ -1,17 +1,18 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/code_page.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "cli/explain_field.hpp"
 #include "cli/explain_origin.hpp"
 
 namespace gpuctl::cli {
 
 namespace {
 
-constexpr std::string_view kPrefix = "docs/codes/";
-constexpr std::string_view kEnding = ".md";
 constexpr std::size_t kOriginWords = 3;  // OBJECT PATH BLUEPRINT
 
 // What is known of a rule of --providers, which has no page; empty when there is no such rule.
@@ -40,18 +41,20 @@ int answer(const std::string& code, std::string_view page, const GlobalOptions& 
   return print(page, global) ? kOk : kFindings;
 }
 
-int run_explain(const std::string& code, const GlobalOptions& global) {
-  std::vector<std::string> codes;
+// "GPU0201", in any case and with slips, or nothing at all, but no field.
+bool looks_like_code(std::string_view word) {
+  if (word.empty()) return true;
+  return word.find('.') == std::string_view::npos &&
+         std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+int run_explain_code(const std::string& code, const GlobalOptions& global) {
   std::string wanted = code;
   std::transform(wanted.begin(), wanted.end(), wanted.begin(), [](char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });
-  for (const diag::FileView& file : built_in_image().files()) {
-    if (!file.name.starts_with(kPrefix)) continue;
-    const std::string_view name =
-        file.name.substr(kPrefix.size(), file.name.size() - kPrefix.size() - kEnding.size());
-    if (name == wanted) return answer(wanted, file.text, global);
-    codes.emplace_back(name);
+  if (const std::string_view page = code_page(wanted); !page.empty()) {
+    return answer(wanted, page, global);
   }
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
@@ -60,19 +63,30 @@ int run_explain(const std::string& code, const GlobalOptions& global) {
   if (!rule.empty()) return answer(wanted, rule, global);
   diag::Sink sink;
   sink.error(kUnknownCode, diag::kNoOrigin, "unknown code `" + code + "`")
-      .expect("a code such as `GPU0201`, as diagnostics show it in brackets")
-      .did_you_mean(wanted, codes);
+      .expect(
+          "a code such as `GPU0201`, as diagnostics show it in brackets, or a field such as "
+          "`spec.gpuPools`")
+      .did_you_mean(wanted, codes_with_pages());
   report.show(sink, diag::Sources());
   return kFindings;
+}
+
+int run_explain(const FieldQuestion& question, const GlobalOptions& global) {
+  return looks_like_code(question.path) ? run_explain_code(question.path, global)
+                                        : run_explain_field(question, global);
 }
 
 RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto question = std::make_shared<OriginQuestion>();
   auto origin = std::make_shared<bool>(false);
+  auto field = std::make_shared<FieldQuestion>();
   CLI::Option* flag = command.add_flag(
       "--origin", *origin, "Follow a value of a rendered document back to what was written");
-  command.add_option("CODE", *words, "Code of a diagnostic; with --origin OBJECT PATH BLUEPRINT")
+  command
+      .add_option("CODE|FIELD", *words,
+                  "Code of a diagnostic, or field of the blueprint; with --origin OBJECT PATH "
+                  "BLUEPRINT")
       ->required()
       ->expected(1, kOriginWords);
   command.add_option("--facts", question->facts, "Facts file (default: beside the blueprint)")
@@ -80,16 +94,28 @@ RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
       ->needs(flag);
   command
       .add_option("-o,--output", question->output,
-                  "Output directory or checkout whose lock and facts apply")
-      ->type_name("DIR")
-      ->needs(flag);
+                  "With --origin, output directory or checkout whose lock and facts apply; "
+                  "otherwise text or json")
+      ->type_name("DIR|FORMAT");
+  command.add_flag("--recursive", field->recursive, "All fields below, as a tree")->excludes(flag);
+  command.add_option("--platform", field->platform, "The field on this platform alone")
+      ->type_name("PLATFORM")
+      ->excludes(flag);
   return [=, &global] {
     const std::size_t wanted = *origin ? kOriginWords : 1;
     if (words->size() != wanted) {
       throw CLI::ValidationError(*origin ? "--origin wants OBJECT PATH BLUEPRINT"
-                                         : "one CODE is explained at a time");
+                                         : "one CODE or FIELD is explained at a time");
     }
-    if (!*origin) return run_explain(words->front(), global);
+    if (!*origin) {
+      const std::string& form = question->output;
+      if (!form.empty() && form != "text" && form != "json") {
+        throw CLI::ValidationError("--output: text or json; only with --origin a directory");
+      }
+      field->path = words->front();
+      field->json = form == "json";
+      return run_explain(*field, global);
+    }
     question->object = (*words)[0];
     question->path = (*words)[1];
     question->blueprint = (*words)[2];
@@ -100,11 +126,15 @@ RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
 }  // namespace
 
 Command explain_command() {
-  return {"explain", "Show the page of a diagnostic code, or where a value comes from",
+  return {"explain",
+          "Show the page of a diagnostic code, what a field is for, or where a value comes from",
+          "FIELD is a path such as `spec.gpuPools.scaling`; `spec.` and indexes may be left out.\n"
           "OBJECT is KIND/NAME, or the path of a file in the output. PATH is written as in\n"
           "`spec.replicas`, `spec.taints[0].key`, `metadata.labels[\"a.b/c\"]`.\n\n"
           "Example:\n"
           "  gpuctl explain GPU0201\n"
+          "  gpuctl explain spec.gpuPools.scaling\n"
+          "  gpuctl explain gpuPools --recursive\n"
           "  gpuctl explain --origin MachineSet/ml-x7k2p-a spec.replicas prod.yaml\n",
           set_up};
 }

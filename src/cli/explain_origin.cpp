@@ -6,6 +6,7 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
+#include "cli/fleets.hpp"
 #include "render/origin.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/path.hpp"
@@ -213,7 +214,9 @@ int run_explain_origin(const OriginQuestion& question, const GlobalOptions& glob
       return std::nullopt;
     };
   }
-  const Result result = run(question.blueprint, request, *knowledge);
+  std::string blueprint = question.blueprint;
+  if (!expand_one(blueprint, request, *knowledge, report)) return kFindings;
+  const Result result = run(blueprint, request, *knowledge);
   if (result.sink.has_errors() || found.has_errors()) {
     report.show(result.sink, *result.sources);
     report.show(found, diag::Sources());

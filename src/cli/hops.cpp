@@ -49,8 +49,9 @@ class HopSearch {
   HopSearch(const std::string& blueprint, const Request& request, Knowledge& knowledge,
             Report& report)
       : blueprint_(blueprint), request_(request), knowledge_(knowledge), report_(report) {
-    // What rules object to on the way is said when the commit is made.
+    // What rules object to on the way means that the commit is made.
     request_.despite_rules = true;
+    request_.shadowed = false;
     request_.crds.reset();
   }
 
@@ -108,6 +109,7 @@ class HopSearch {
       return false;
     }
     const std::string_view text = first.sources->file_text(span->file);
+    out_.file = first.sources->file_name(span->file);
     out_.before = text.substr(0, span->begin);
     out_.behind = text.substr(span->end);
     out_.field = axis_.get("field").as_string();
@@ -135,7 +137,7 @@ class HopSearch {
   // The run of a commit with this version, on what the ones before it left.
   Result simulate(const std::string& version, const std::vector<std::string>& again) const {
     Request request = request_;
-    request.given[blueprint_] = with_version(out_, version);
+    request.given[out_.file] = with_version(out_, version);
     request.choose_again = again;
     request.earlier = [this](const std::string& path) {
       return path == lock_path_ && lock_ ? lock_ : request_.earlier(path);
@@ -260,20 +262,6 @@ class HopSearch {
   Hops out_;
 };
 
-// Lines of at most `width` characters, each behind `indent`.
-std::string wrapped(const std::string& text, std::size_t width, const std::string& indent) {
-  std::string out;
-  std::string line;
-  for (const std::string_view word : base::split(text, ' ')) {
-    if (!line.empty() && base::code_points(line) + 1 + base::code_points(word) > width) {
-      out += indent + line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + std::string(word);
-  }
-  return line.empty() ? out : out + indent + line + "\n";
-}
-
 }  // namespace
 
 std::string_view name_of(HopState state) {
@@ -318,7 +306,7 @@ std::string as_table(const Hops& hops) {
     line.resize(lines.front().size());
     lines.push_back(std::move(line));
   }
-  const std::string table = in_columns(lines);
+  const std::string table = in_columns(lines, 0);
   std::string out = hops.cluster + "\n";
   std::size_t row = 0;
   for (const std::string_view line : base::split(table, '\n')) {

@@ -31,7 +31,8 @@ struct Hops {
   std::string field;                // of the blueprint that has the version
   std::string place;                // where that stands, "file:line:column"
   std::string written;              // what stands there
-  std::string before, behind;       // the text of the blueprint around it
+  std::string file;                 // that has it: the blueprint, or a base
+  std::string before, behind;       // the text of the file around it
   std::string progress;             // how to see whether the last one is done
   std::vector<std::string> titles;  // of the columns
   std::vector<Hop> hops;
@@ -47,7 +48,7 @@ struct Hops {
 std::optional<Hops> find_hops(const std::string& blueprint, const std::string& to,
                               const Request& request, Knowledge& knowledge, Report& report);
 
-/// The text of the blueprint with that version in it.
+/// The text of `hops.file` with that version in it.
 std::string with_version(const Hops& hops, const std::string& version);
 
 /// The way as a table for a terminal of 80 columns.

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/date.hpp"
@@ -146,7 +147,7 @@ RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   command
       .add_option("--platform", options->platform,
                   "Platform of the cluster (default: the one whose documents these are)")
-      ->type_name("NAME");
+      ->type_name("PLATFORM");
   command.add_flag("--take-over", options->take_over, "Overwrite files that are there already");
   command.add_flag("--strict", options->strict, "Exit with 1 when anything is lost");
   const auto releases = add_release_options(

@@ -1,5 +1,6 @@
 // `gpuctl license`: what a licence token says, without showing it.
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

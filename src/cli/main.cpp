@@ -3,16 +3,19 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <span>
-#include <utility>
+#include <memory>
 
 #include "base/stages.hpp"
 #include "base/text.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "cli/complete.hpp"
+#include "cli/program.hpp"
 
 namespace gpuctl::cli {
 
@@ -20,12 +23,6 @@ namespace {
 
 // Output must never be writable by everybody, whatever umask we inherit.
 constexpr mode_t kLeastUmask = 022;
-
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
-  return names;
-}
 
 // Long options of a command and, because they may stand anywhere, of the program.
 std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
@@ -38,52 +35,19 @@ std::vector<std::string> option_names(const CLI::App& app, const CLI::App& comma
   return names;
 }
 
-// Usage errors in our own form: the library's text where it is good enough, and the way out.
-int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global,
-                const std::vector<std::string>& arguments) {
+// The command that was asked for, with its options; the program itself where there is none.
+const CLI::App& command_of(const CLI::App& app, const Asked& asked) {
   const CLI::App* command = &app;
-  std::string path = app.get_name();
-  std::string unknown;    // the first word that is no command where one must stand
-  bool is_value = false;  // of the option before it, which is one of the whole program
-  for (const std::string& argument : arguments) {
-    const bool skip = std::exchange(is_value, false) || argument.starts_with('-');
-    if (argument.starts_with('-')) {
-      const CLI::Option* option = app.get_option_no_throw(argument);
-      is_value = option != nullptr && option->get_items_expected_min() > 0;
-    }
-    if (skip) continue;
-    const std::vector<const CLI::App*> commands = command->get_subcommands(
-        [&](const CLI::App* candidate) { return candidate->get_name() == argument; });
-    if (commands.empty()) {
-      if (!command_names(*command).empty()) unknown = argument;
-      break;
-    }
-    command = commands.front();
-    path += " " + command->get_name();
+  for (const Command* one : asked.path) {
+    const std::vector<const CLI::App*> found = command->get_subcommands(
+        [&](const CLI::App* candidate) { return candidate->get_name() == one->name; });
+    if (found.empty()) break;
+    command = found.front();
   }
-  std::string message = error.what();
-  while (message.ends_with('\n')) message.pop_back();
-  if (!message.empty() && message[0] >= 'A' && message[0] <= 'Z' &&
-      !(message.size() > 1 && message[1] >= 'A' && message[1] <= 'Z')) {
-    message[0] = static_cast<char>(message[0] - 'A' + 'a');
-  }
-  diag::Sink sink;
-  if (!unknown.empty()) {
-    sink.error(kUsage, diag::kNoOrigin, "unknown command `" + unknown + "`")
-        .expect("one of " + base::join(command_names(*command), ", "))
-        .did_you_mean(unknown, command_names(*command))
-        .suggest("see `" + path + " --help`");
-  } else if (const std::size_t colon = message.find(": ");
-             error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
-             colon != std::string::npos) {
-    const std::string words = message.substr(colon + 2);
-    const std::string first = words.substr(0, words.find(' '));
-    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + first + "`")
-        .did_you_mean(first, option_names(app, *command))
-        .suggest("see `" + path + " --help`");
-  } else {
-    sink.error(kUsage, diag::kNoOrigin, message).suggest("see `" + path + " --help`");
-  }
+  return *command;
+}
+
+int show_usage_error(const diag::Sink& sink, const GlobalOptions& global) {
   {
     Report report(global);
     report.show(sink, diag::Sources());
@@ -94,6 +58,56 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalO
   }
   print_result(kUsageError, global);
   return kUsageError;
+}
+
+void unknown_command(const Asked& asked, const std::vector<Command>& commands, diag::Sink& sink) {
+  const std::vector<std::string> names = names_of(asked.below(commands));
+  sink.error(kUsage, diag::kNoOrigin, "unknown command `" + asked.unknown + "`")
+      .expect("one of " + base::join(names, ", "))
+      .did_you_mean(asked.unknown, names)
+      .suggest("see `" + asked.words() + " --help`");
+}
+
+// Usage errors in our own form: the library's text where it is good enough, and the way out.
+int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global,
+                const Asked& asked, const std::vector<Command>& commands) {
+  const std::string message = said_of(error);
+  diag::Sink sink;
+  if (!asked.unknown.empty()) {
+    unknown_command(asked, commands, sink);
+  } else if (const std::size_t colon = message.find(": ");
+             error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
+             colon != std::string::npos) {
+    const std::string words = message.substr(colon + 2);
+    const std::string first = words.substr(0, words.find(' '));
+    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + first + "`")
+        .did_you_mean(first, option_names(app, command_of(app, asked)))
+        .suggest("see `" + asked.words() + " --help`");
+  } else {
+    sink.error(kUsage, diag::kNoOrigin, message).suggest("see `" + asked.words() + " --help`");
+  }
+  return show_usage_error(sink, global);
+}
+
+// Help for the command that the line names, however wrong the rest of it is.
+int show_help(const Asked& asked, const GlobalOptions& global,
+              const std::vector<Command>& commands) {
+  if (asked.unknown.empty() && asked.spare.empty()) {
+    const std::string text = help_of(asked.path, commands);
+    if (global.format == "json") global.result->request();
+    global.result->set_kind("Help");
+    global.result->set("text", text);
+    return print(text, global) && print_result(kOk, global) ? kOk : kFindings;
+  }
+  diag::Sink sink;
+  if (!asked.unknown.empty()) {
+    unknown_command(asked, commands, sink);
+  } else {
+    sink.error(kUsage, diag::kNoOrigin,
+               "`" + asked.words() + "` has no command `" + asked.spare + "`")
+        .suggest("see `" + asked.words() + " --help`");
+  }
+  return show_usage_error(sink, global);
 }
 
 // True when the command line asks for JSON, also where it is too wrong to be read to its end.
@@ -109,39 +123,18 @@ bool asks_for_json(std::span<const char* const> words) {
   return false;
 }
 
-int run_program(int argc, char** argv) {
-  ::umask(::umask(0) | kLeastUmask);
-  // Failures to write are reported, not died of.
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
-  CLI::App app("Blueprint in, manifests of a GPU cluster out, committed to Git", "gpuctl");
-  GlobalOptions global;
-  app.add_option("--providers", global.providers, "Directory laid over the built-in providers/")
-      ->type_name("DIR");
-  app.add_option("--templates", global.templates, "Directory laid over the built-in templates/")
-      ->type_name("DIR");
-  app.add_option("--format", global.format,
-                 "text, or json: diagnostics as one object a line, the result as one document on "
-                 "standard output")
-      ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--color", global.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("-v,--verbose", global.verbose, "Say more; log stages to standard error");
-  app.add_flag("--profile", global.profile, "Show on standard error where the time went");
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.footer(
-      "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
-      "Example:\n  gpuctl apply cluster.yaml --repo fleet\n");
-  int exit_code = kOk;
-  const std::span<const char* const> words(argv, static_cast<std::size_t>(argc));
-  for (const Command& command :
-       {validate_command(), render_command(), plan_command(), diff_command(), apply_command(),
-        retire_command(), upgrade_command(), import_command(), mig_command(), license_command(),
-        explain_command(), catalog_command(), version_command()}) {
-    add_command(app, command, words, global, exit_code);
-  }
-  app.parse_complete_callback([&global] {
+// True when the line may ask for help or the version, which need not parse.
+bool asks_about_program(const std::vector<std::string>& line) {
+  return std::any_of(line.begin(), line.end(), [](const std::string& word) {
+    return word == "-h" || word == "--help" || word == "help" || word == "--version";
+  });
+}
+
+std::unique_ptr<CLI::App> make_app(const std::vector<Command>& all, Words words,
+                                   GlobalOptions& global, int& exit_code) {
+  auto app = std::make_unique<CLI::App>();
+  build_program(*app, all, words, false, global, exit_code);
+  app->parse_complete_callback([&global] {
     if (global.profile) base::start_stages();
     if (!global.verbose) {
       spdlog::set_level(spdlog::level::off);
@@ -151,13 +144,42 @@ int run_program(int argc, char** argv) {
     spdlog::set_pattern("%n: %v");
     spdlog::set_level(spdlog::level::debug);
   });
+  return app;
+}
+
+int run_program(int argc, char** argv) {
+  ::umask(::umask(0) | kLeastUmask);
+  // Failures to write are reported, not died of.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  if (argc > 1 && std::string_view(argv[1]) == kComplete) {
+    return complete(std::vector<std::string>(argv + 2, argv + argc));
+  }
+  GlobalOptions global;
+  int exit_code = kOk;
+  const Words words(argv, static_cast<std::size_t>(argc));
+  const std::vector<Command> all = commands();
+  const bool json = asks_for_json(words);
+  std::vector<std::string> line(argv + std::min(1, argc), argv + argc);
+  std::unique_ptr<CLI::App> app = make_app(all, words, global, exit_code);
+  if (asks_about_program(line)) {
+    const Asked asked = asked_of(*app, all, line);
+    if (asked.help) {
+      if (json) global.format = "json";
+      return show_help(asked, global, all);
+    }
+    if (asked.version) {
+      static constexpr const char* kVersion = "version";
+      line = program_options(*app, line);
+      line.emplace_back(kVersion);
+      app = make_app(all, Words(&kVersion, 1), global, exit_code);
+    }
+  }
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& request) {
-    return app.exit(request);  // --help
+    app->parse(std::vector<std::string>(line.rbegin(), line.rend()));
   } catch (const CLI::ParseError& error) {
-    if (asks_for_json(words)) global.format = "json";
-    return usage_error(app, error, global, std::vector<std::string>(argv + 1, argv + argc));
+    if (json) global.format = "json";
+    return usage_error(*app, error, global, asked_of(*app, all, line), all);
   }
   if (!print_result(exit_code, global)) exit_code = kFindings;
   if (global.profile) show_stages(global);

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -71,7 +72,7 @@ std::string check_text(const std::string& name, const gpu::MigClass& gpu, const 
   }
   return out + "  compute slices: " + std::to_string(placed.lost_compute) + " lost, " +
          std::to_string(placed.free_compute) +
-         " free; memory units: " + std::to_string(placed.lost_memory) + " lost, " +
+         " free; memory slices: " + std::to_string(placed.lost_memory) + " lost, " +
          std::to_string(placed.free_memory) + " free\n" +
          order_text(gpu, asked.layout, asked.order);
 }
@@ -133,7 +134,7 @@ int run_show(const MigOptions& options, const GlobalOptions& global) {
   const std::optional<gpu::MigClass> gpu = question.gpu(options.gpu);
   if (!gpu) return kUsageError;
   std::string text = options.gpu + ": " +
-                     counted(static_cast<std::size_t>(gpu->units), "memory unit") + ", " +
+                     counted(static_cast<std::size_t>(gpu->units), "memory slice") + ", " +
                      counted(static_cast<std::size_t>(gpu->slices), "compute slice") + "\n";
   yaml::Arena arena;
   std::vector<yaml::Node> json;

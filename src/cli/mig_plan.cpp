@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -74,7 +75,7 @@ std::string described(const Answer& answer, int per_node) {
     text += "  " + count(share.gpus, "GPU") + ": " + text_of(share.layout) + "\n";
   }
   return text + "  lost: " + count(plan.lost_compute, "compute slice") + ", " +
-         count(plan.lost_memory, "memory unit") +
+         count(plan.lost_memory, "memory slice") +
          (plan.least_lost ? "; no plan with as many GPUs loses less\n" : "\n");
 }
 

@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -17,7 +18,8 @@ Command plan_command() {
       "when there are changes.\n\n"
       "Example:\n"
       "  gpuctl plan cluster.yaml --repo fleet\n"
-      "  gpuctl plan clusters/*.yaml --repo fleet -o markdown --max-effect operands\n",
+      "  gpuctl plan clusters/*.yaml --repo fleet -o markdown --max-effect operands\n"
+      "  gpuctl plan cluster.yaml --repo fleet --cost --hours 200\n",
       [](CLI::App& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();
         options->dry_run = true;
@@ -29,6 +31,9 @@ Command plan_command() {
             ->capture_default_str();
         command.add_flag("--detailed-exitcode", options->detailed_exit_code,
                          "Exit with 2 when there are changes");
+        command.add_flag("--cost", options->priced,
+                         "Say what the change does to what machines cost a month");
+        options->costs.add_to(command);
         return [options, &global] { return run_apply(*options, global); };
       }};
 }

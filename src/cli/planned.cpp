@@ -1,6 +1,6 @@
 #include "cli/planned.hpp"
 
-#include "cli/effect_limit.hpp"
+#include "cli/commit_message.hpp"
 #include "git/patch.hpp"
 #include "pipeline/effects_of.hpp"
 #include "yaml/emit.hpp"
@@ -8,7 +8,21 @@
 namespace gpuctl::cli {
 namespace {
 
-// What the changes do to the cluster, and whether that is more than somebody allows.
+// What tells this cluster from all others.
+std::vector<std::string> own_names(const Result& result) {
+  const blueprint::Blueprint& blueprint = result.opened->blueprint;
+  std::vector<std::string> out = {blueprint.name};
+  schema::for_each_value(
+      *blueprint.platform->facts, result.loaded->facts,
+      [&](const std::vector<std::string>&, const yaml::Node& definition, const yaml::Node& value) {
+        if (definition.get("x-gpuctl-identity").as_boolean() && value.is_string()) {
+          out.emplace_back(value.as_string());
+        }
+      });
+  return out;
+}
+
+// What the changes do to the cluster, and how much of that is allowed.
 void assess(const Result& result, const plan::Present& present, const ApplyOptions& options,
             Planned& planned) {
   effects::ClusterChange& out = planned.effects;
@@ -16,9 +30,11 @@ void assess(const Result& result, const plan::Present& present, const ApplyOptio
   out.files = plan::summary(planned.changes);
   out.changed = !planned.changes.empty();
   out.first = result.loaded->lock() == nullptr;
+  out.own_names = own_names(result);
+  out.choices = moved(planned);
   if (!out.changed || out.first) return;
   out.assessment = pipeline::effects_of(result, present.read);
-  check_limit(out, limit_of(result, options), planned.excess);
+  planned.limit = limit_of(result, options);
 }
 
 void describe_choices(const Result& result, Planned& planned) {
@@ -34,8 +50,10 @@ void describe_choices(const Result& result, Planned& planned) {
     planned.choices.push_back(choice.path);
     const yaml::Node* old = before.find(choice.path);
     if (old == nullptr || yaml::equal(*old, choice.value)) continue;
+    const auto adopted = result.loaded->adopted.find(choice.path);
     planned.moves.push_back(
-        {choice.path, yaml::emit_json(*old), yaml::emit_json(choice.value), choice.because});
+        {choice.path, yaml::emit_json(*old), yaml::emit_json(choice.value),
+         adopted == result.loaded->adopted.end() ? choice.because : "as in " + adopted->second});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/apply_run.hpp"
+#include "cli/effect_limit.hpp"
 #include "effects/report.hpp"
 #include "git/repository.hpp"
 #include "plan/plan.hpp"
@@ -37,7 +38,7 @@ struct Planned {
   std::vector<MovedChoice> moves;
   std::string patch;  // of the files, when that is asked for
   effects::ClusterChange effects;
-  diag::Sink excess;   // effects above the limit
+  EffectLimit limit;   // of what it may do
   bool known = false;  // nothing has changed since the last run, so that this one was not made
 };
 

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <string>
+#include <thread>
 
 #include "cli/command.hpp"
 
@@ -29,6 +31,15 @@ class Progress {
   std::size_t clusters_;
   std::mutex one_at_a_time_;
   Clock::time_point next_;  // time to say something
+};
+
+/// The same for work of which nobody knows how far it is: what is done, and for how long already.
+class Waiting {
+ public:
+  Waiting(const Report& report, const std::string& what);
+
+ private:
+  std::jthread line_;  // ends with this object
 };
 
 }  // namespace gpuctl::cli

@@ -1,5 +1,6 @@
 #include "cli/release_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -10,13 +11,11 @@ namespace gpuctl::cli {
 
 std::shared_ptr<ReleaseOptions> add_release_options(CLI::App& command, const std::string& help) {
   auto releases = std::make_shared<ReleaseOptions>();
-  command.preparse_callback([&command, releases, help](std::size_t) {
-    diag::Sink none;
-    catalog::Library library(&built_in_image(), {}, none);
-    for (const catalog::Releases& known : catalog::all_releases(library)) {
-      command.add_option("--" + known.option, (*releases)[known.option], help)->type_name("X.Y");
-    }
-  });
+  diag::Sink none;
+  catalog::Library library(&built_in_image(), {}, none);
+  for (const catalog::Releases& known : catalog::all_releases(library)) {
+    command.add_option("--" + known.option, (*releases)[known.option], help)->type_name("X.Y");
+  }
   return releases;
 }
 

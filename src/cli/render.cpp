@@ -1,3 +1,4 @@
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -12,6 +13,7 @@
 #include "cli/batch.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
+#include "cli/fleets.hpp"
 
 namespace gpuctl::cli {
 
@@ -328,13 +330,14 @@ void record(const std::vector<Finished>& blueprints, const std::vector<Work>& wo
   result.set("clusters", result.arena().list(clusters));
 }
 
-int run_render(const RenderOptions& options, const GlobalOptions& global) {
+int run_render(RenderOptions options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);
-  if (!request) return kFindings;
+  if (!request || !expand_fleets(options.inputs, *request, *knowledge, report)) return kFindings;
   request->install_dir = options.install_dir;
+  request->encrypt = !global.confined && (!options.output.empty() || options.to_stdout);
   diag::Sink writing;
   Targets targets{open_target(options.output, {}, writing),
                   open_target(options.install_dir, {.secret = true}, writing)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "base/text.hpp"
 #include "catalog/wrapper.hpp"
@@ -37,7 +38,15 @@ void ResultDocument::count(std::size_t errors, std::size_t warnings, std::size_t
   notes_ += notes;
 }
 
-std::string ResultDocument::text(int exit_code) {
+void ResultDocument::say(std::string_view text) {
+  if (keeps_said_) {
+    said_ += text;
+  } else {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+}
+
+yaml::Node ResultDocument::document(int exit_code) {
   yaml::MapBuilder counts;
   counts.set(arena_, "errors", number(errors_));
   counts.set(arena_, "warnings", number(warnings_));
@@ -51,13 +60,11 @@ std::string ResultDocument::text(int exit_code) {
   for (const yaml::Entry& field : fields.entries()) {
     out.set(arena_, field.key.as_string(), field.value);
   }
-  const std::string json = yaml::emit_json(out.build(arena_));
-  std::string sound;
-  sound.reserve(json.size() + 1);
-  for (std::size_t at = 0; at < json.size();) {
-    diag::append_code_point(sound, diag::next_code_point(json, at));
-  }
-  return sound + "\n";
+  return out.build(arena_);
+}
+
+std::string ResultDocument::text(int exit_code) {
+  return diag::well_formed(yaml::emit_json(document(exit_code))) + "\n";
 }
 
 yaml::Node texts(const std::vector<std::string>& lines, yaml::Arena& arena) {

@@ -27,12 +27,25 @@ class ResultDocument {
   void set(std::string_view field, const yaml::Node& value);
   void set(std::string_view field, std::string_view text);
   void set_flag(std::string_view field, bool value);
+  /// The value of a field; null when it was not set.
+  yaml::Node get(std::string_view field) const {
+    const yaml::Node* found = fields_.find(field);
+    return found == nullptr ? yaml::Node() : *found;
+  }
   /// For values that set() is to be given.
   yaml::Arena& arena() { return arena_; }
   /// Counts diagnostics that were shown.
   void count(std::size_t errors, std::size_t warnings, std::size_t notes);
+  /// From now on say() keeps what it gets.
+  void keep_said() { keeps_said_ = true; }
+  /// Diagnostics, as they are shown: they go to standard error unless they are kept.
+  void say(std::string_view text);
+  /// What was kept.
+  const std::string& said() const { return said_; }
   /// Something to keep until the document is written: signals that wait for it.
   void keep(std::shared_ptr<void> kept) { kept_ = std::move(kept); }
+  /// The document; it lives as long as this.
+  yaml::Node document(int exit_code);
   /// The document on one line; bytes that are no text are replaced.
   std::string text(int exit_code);
 
@@ -44,6 +57,8 @@ class ResultDocument {
   std::size_t errors_ = 0;
   std::size_t warnings_ = 0;
   std::size_t notes_ = 0;
+  bool keeps_said_ = false;
+  std::string said_;
   std::shared_ptr<void> kept_;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include "base/digest.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "diag/print.hpp"
 #include "pipeline/version.hpp"
 
 namespace gpuctl::cli {
@@ -19,9 +21,9 @@ namespace gpuctl::cli {
 namespace {
 
 constexpr std::string_view kName = "/gpuctl-unchanged";
-constexpr std::string_view kMagic = "gpuctl-unchanged 3 ";
+constexpr std::string_view kMagic = "gpuctl-unchanged 4 ";
 constexpr std::size_t kMostBytes = 256 * 1024 * 1024;
-constexpr std::size_t kFields = 9;
+constexpr std::size_t kFields = 10;
 
 // Fields are divided by tabs and rows by line ends, which texts hold too.
 constexpr std::string_view kPlain = "\n\t";
@@ -39,28 +41,62 @@ std::string exchanged(std::string_view text, std::string_view from, std::string_
   return out;
 }
 
-// Where the notes of a text stand: "0-120 120-260".
-std::string spans_of(const std::vector<Shown::Note>& notes) {
+// Where each finding of a text stands, its severity, and whether it points elsewhere: "0-120e
+// 120-260n+".
+std::string spans_of(const std::vector<Shown::Piece>& pieces) {
   std::string out;
-  for (const Shown::Note& note : notes) {
-    out += (out.empty() ? "" : " ") + std::to_string(note.begin) + "-" + std::to_string(note.end);
+  for (const Shown::Piece& piece : pieces) {
+    if (piece.begin == piece.end) continue;
+    out += (out.empty() ? "" : " ") + std::to_string(piece.begin) + "-" +
+           std::to_string(piece.end) + diag::severity_name(piece.severity).front();
+    if (piece.elsewhere) out += '+';
   }
   return out;
 }
 
 // Those that lie within a text of this length; nobody looks at their digests.
-std::vector<Shown::Note> notes_of(std::string_view spans, std::size_t length) {
-  std::vector<Shown::Note> out;
-  for (const std::string_view span : base::split(spans, ' ')) {
+std::vector<Shown::Piece> pieces_of(std::string_view spans, std::size_t length) {
+  std::vector<Shown::Piece> out;
+  std::size_t last = 0;
+  for (std::string_view span : base::split(spans, ' ')) {
+    Shown::Piece piece;
+    if (span.ends_with('+')) {
+      piece.elsewhere = true;
+      span.remove_suffix(1);
+    }
+    if (span.empty()) continue;
+    piece.severity = span.back() == 'n'   ? diag::Severity::note
+                     : span.back() == 'w' ? diag::Severity::warning
+                                          : diag::Severity::error;
+    span.remove_suffix(1);
     const std::vector<std::string_view> ends = base::split(span, '-');
     if (ends.size() != 2) continue;
     const auto begin = base::parse_integer(ends[0]);
     const auto end = base::parse_integer(ends[1]);
     if (!begin || !end || *begin < 0 || *end < *begin) continue;
-    if (static_cast<std::size_t>(*end) > length) continue;
-    out.push_back({static_cast<std::size_t>(*begin), static_cast<std::size_t>(*end), {}});
+    piece.begin = static_cast<std::size_t>(*begin);
+    piece.end = static_cast<std::size_t>(*end);
+    if (piece.begin < last || piece.end > length) continue;
+    last = piece.end;
+    out.push_back(piece);
   }
   return out;
+}
+
+// "4 dir/a.yaml" of a file below `dir/`, or "- base.yaml" of one that may lie anywhere.
+std::string stored(const pipeline::NamedFile& file) {
+  const bool anywhere = file.home == pipeline::NamedFile::kAnywhere;
+  return (anywhere ? "-" : std::to_string(file.home)) + " " + file.path;
+}
+
+pipeline::NamedFile named_file(std::string_view stored) {
+  const std::size_t space = std::min(stored.find(' '), stored.size());
+  const auto home = base::parse_integer(stored.substr(0, space));
+  std::string path(stored.substr(std::min(space + 1, stored.size())));
+  const bool below = home && *home >= 0 && static_cast<std::size_t>(*home) <= path.size();
+  return {std::move(path),
+          below ? static_cast<std::size_t>(*home) : pipeline::NamedFile::kAnywhere,
+          {}};
 }
 
 // The digest of a file; nothing when it cannot be read.
@@ -68,6 +104,16 @@ std::optional<std::string> digest_of(std::variant<std::string, base::FileError> 
   const auto* text = std::get_if<std::string>(&content);
   if (text == nullptr) return std::nullopt;
   return base::sha256_hex(*text);
+}
+
+// The digest of a blueprint that is no file of its own; nothing when it cannot be made.
+std::optional<std::string> digest_of(const pipeline::Member& member) {
+  diag::Sources sources(*member.sources, member.files);
+  yaml::Arena arena;
+  diag::Sink unsaid;  // a full run says what is wrong
+  const auto layers = member.layers({sources, arena, unsaid});
+  if (!layers) return std::nullopt;
+  return pipeline::digest_of(*layers);
 }
 
 }  // namespace
@@ -107,52 +153,60 @@ Unchanged::Unchanged(std::string git_directory, const std::string& identity)
     std::from_chars(fields[4].data(), fields[4].data() + fields[4].size(), row.warnings);
     row.findings = exchanged(fields[5], kStored, kPlain);
     row.withheld = exchanged(fields[6], kStored, kPlain);
-    row.withheld_notes = fields[8];
-    for (std::size_t i = kFields; i < fields.size(); ++i) row.extra.emplace_back(fields[i]);
+    row.withheld_pieces = fields[8];
+    row.finding_pieces = fields[9];
+    for (std::size_t i = kFields; i < fields.size(); ++i)
+      row.extra.push_back(named_file(fields[i]));
     directories_[row.blueprint] = fields[0];
     rows_[std::string(fields[0])] = std::move(row);
   }
 }
 
 std::optional<Unchanged::Known> Unchanged::find(const std::string& blueprint_file,
-                                                const std::string& facts_file) const {
+                                                const std::string& facts_file,
+                                                const pipeline::Member* member) const {
   if (rows_.empty()) return std::nullopt;
   pipeline::Inputs inputs;
   const auto read = [](const std::string& path) {
     return digest_of(base::read_file(path, pipeline::kMostInputBytes));
   };
-  std::optional<std::string> blueprint = read(blueprint_file);
+  std::optional<std::string> blueprint =
+      member == nullptr ? read(blueprint_file) : digest_of(*member);
   if (!blueprint) return std::nullopt;
   const auto directory = directories_.find(*blueprint);
   if (directory == directories_.end()) return std::nullopt;
   const Row& row = rows_.at(directory->second);
   if (row.blueprint != *blueprint) return std::nullopt;
   inputs.blueprint = std::move(*blueprint);
+  if (member != nullptr) inputs.places = member->places;
   if (!facts_file.empty()) {
     const std::optional<std::string> facts = read(facts_file);
     if (!facts) return std::nullopt;
     inputs.facts = *facts;
   } else {
-    const std::string beside = pipeline::facts_beside(blueprint_file);
+    const std::string beside =
+        member == nullptr ? pipeline::facts_beside(blueprint_file) : member->facts_beside;
     auto content = base::read_file(beside, pipeline::kMostInputBytes);
     const auto* error = std::get_if<base::FileError>(&content);
     if (error != nullptr && error->code != ENOENT) return std::nullopt;
     if (error == nullptr) inputs.facts_beside = *digest_of(std::move(content));
   }
-  for (const std::string& path : row.extra) {
-    const auto extra = digest_of(base::read_file_beneath(pipeline::directory_of(blueprint_file),
-                                                         path, pipeline::kMostInputBytes));
+  for (const pipeline::NamedFile& file : row.extra) {
+    const auto extra =
+        digest_of(pipeline::read_named(file.path, file.home, pipeline::kMostInputBytes));
     if (!extra) return std::nullopt;
-    inputs.extra.emplace_back(path, *extra);
+    inputs.extra.push_back({file.path, file.home, *extra});
   }
   inputs.blueprint_file = blueprint_file;
-  if (inputs.digest() != row.inputs) return std::nullopt;
+  if (inputs.digest() != row.inputs && inputs.digest(false) != row.inputs) return std::nullopt;
   Known known{directory->second, row.tree, {}};
   known.finished.blueprint_file = blueprint_file;
+  known.finished.cluster = directory->second.substr(directory->second.find('/') + 1);
   known.finished.findings.text = row.findings;
   known.finished.findings.warnings = row.warnings;
   known.finished.withheld.text = row.withheld;
-  known.finished.withheld.notes = notes_of(row.withheld_notes, row.withheld.size());
+  known.finished.findings.pieces = pieces_of(row.finding_pieces, row.findings.size());
+  known.finished.withheld.pieces = pieces_of(row.withheld_pieces, row.withheld.size());
   return known;
 }
 
@@ -169,20 +223,23 @@ void Unchanged::record(const pipeline::Inputs& inputs, const std::string& direct
   if (!storable(finished.findings.text) || !storable(finished.withheld.text)) return;
   Row row;
   row.blueprint = inputs.blueprint;
-  row.inputs = inputs.digest();
   row.tree = tree;
   row.warnings = finished.findings.warnings;
   Shown findings = finished.findings;
   findings.leave_out_notes();
+  row.finding_pieces = spans_of(findings.pieces);
   row.findings = std::move(findings.text);
-  for (const Shown::Note& note : finished.findings.notes) {
-    row.notes += (row.notes.empty() ? "" : " ") + note.digest;
+  for (const Shown::Piece& piece : finished.findings.pieces) {
+    if (piece.severity != diag::Severity::note) continue;
+    row.notes += (row.notes.empty() ? "" : " ") + piece.digest;
   }
   row.withheld = finished.withheld.text;
-  row.withheld_notes = spans_of(finished.withheld.notes);
-  for (const auto& [path, digest] : inputs.extra) {
-    if (path.find_first_of("\t\n") != std::string::npos) return;
-    row.extra.push_back(path);
+  row.withheld_pieces = spans_of(finished.withheld.pieces);
+  // Where nothing is said, lines may move.
+  row.inputs = inputs.digest(!row.findings.empty() || !row.withheld.empty());
+  for (const pipeline::NamedFile& file : inputs.extra) {
+    if (file.path.find_first_of("\t\n") != std::string::npos) return;
+    row.extra.push_back({file.path, file.home, {}});
   }
   directories_[row.blueprint] = directory;
   rows_[directory] = std::move(row);
@@ -195,8 +252,9 @@ void Unchanged::save() const {
   for (const auto& [directory, row] : rows_) {
     out += directory + "\t" + row.blueprint + "\t" + row.inputs + "\t" + row.tree + "\t" +
            std::to_string(row.warnings) + "\t" + exchanged(row.findings, kPlain, kStored) + "\t" +
-           exchanged(row.withheld, kPlain, kStored) + "\t" + row.notes + "\t" + row.withheld_notes;
-    for (const std::string& path : row.extra) out += "\t" + path;
+           exchanged(row.withheld, kPlain, kStored) + "\t" + row.notes + "\t" +
+           row.withheld_pieces + "\t" + row.finding_pieces;
+    for (const pipeline::NamedFile& file : row.extra) out += "\t" + stored(file);
     out += "\n";
   }
   std::string temporary = path_ + ".XXXXXX";

@@ -15,7 +15,7 @@ namespace gpuctl::cli {
 /// A record in the git directory of the target, for this machine alone: nothing depends on it, and
 /// whoever deletes it gets a full run. For each cluster it holds a digest of everything that went
 /// into the last run, the id of the cluster's directory after it, and what the run had to say. When
-/// the first two are the same again, so is the result, and the same is said again, but for notes:
+/// the first two are as before, so is the result, and the same is said again, but for notes:
 /// they are said once.
 class Unchanged {
  public:
@@ -30,7 +30,9 @@ class Unchanged {
     Finished finished;      // what there is to say
   };
   /// What is known of a blueprint whose inputs on disk, read now, are those of the record.
-  std::optional<Known> find(const std::string& blueprint_file, const std::string& facts_file) const;
+  /// `member`: when it is no file of its own.
+  std::optional<Known> find(const std::string& blueprint_file, const std::string& facts_file,
+                            const pipeline::Member* member) const;
 
   /// Digests of the notes that the last run of a cluster showed.
   std::set<std::string> told(const std::string& directory) const;
@@ -49,9 +51,10 @@ class Unchanged {
     std::size_t warnings = 0;
     std::string findings;
     std::string withheld;
-    std::string withheld_notes;      // where they stand in it
-    std::string notes;               // digests
-    std::vector<std::string> extra;  // paths, as the blueprint names them
+    std::string withheld_pieces;             // where each stands in it
+    std::string finding_pieces;              // likewise in `findings`
+    std::string notes;                       // digests
+    std::vector<pipeline::NamedFile> extra;  // without digests
   };
 
   std::string path_;

@@ -46,12 +46,18 @@ struct Earlier {
   const yaml::Node* kept(const std::string& path) const;
 
   yaml::Node choices;
+  /// Choices of another cluster that are to be made here too, by path; they come before `choices`
+  /// and are never made again.
+  yaml::Node adopted;
   /// What is_within() one of these is chosen again.
   std::vector<std::string> again;
   Names names;
   /// Names that no node goes by any more.
   std::vector<std::string> retired;
 };
+
+/// The message that what an earlier run, or another cluster, chose cannot stay (GPU0603).
+std::string invalid_choice(const Earlier& earlier, const std::string& path);
 
 /// Values of the blueprint that do not go together.
 struct Conflict {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "cel/lazy.hpp"
 #include "derive/codes.hpp"
 #include "derive/derive.hpp"
 
@@ -129,10 +130,7 @@ class DerivationCompiler {
   template <typename T>
   cel::Lazy<T> lazy(const yaml::Node& scalar,
                     const std::shared_ptr<const cel::Environment>& environment) {
-    if (scalar.is_null()) return {};
-    cel::Lazy<T> out(scalar, environment, sources_);
-    if (thorough_) out.check(sink_);
-    return out;
+    return cel::lazy<T>(scalar, environment, thorough_, sources_, sink_);
   }
 
   compose::LazyBody body(const yaml::Node& written,

@@ -238,9 +238,7 @@ class DerivationRun {
       const bool valid = is_true(row.valid.get(), row);
       values_.pop_back();
       if (!valid) {
-        context_.sink
-            .error(kChoiceInvalid, old->origin(),
-                   "the kept choice `" + filed + "` is no longer valid")
+        context_.sink.error(kChoiceInvalid, old->origin(), invalid_choice(earlier_, filed))
             .got(yaml::emit_json(*old))
             .suggest("`gpuctl upgrade --only " + filed +
                      "` chooses again; or set the value in the blueprint");
@@ -296,7 +294,14 @@ bool is_within(const std::string& path, const std::string& prefix) {
          (path[prefix.size()] == '.' || path[prefix.size()] == '[');
 }
 
+std::string invalid_choice(const Earlier& earlier, const std::string& path) {
+  const bool adopted = earlier.adopted.find(path) != nullptr;
+  return "the " + std::string(adopted ? "promoted" : "kept") + " choice `" + path + "` is " +
+         (adopted ? "not valid here" : "no longer valid");
+}
+
 const yaml::Node* Earlier::kept(const std::string& path) const {
+  if (const yaml::Node* value = adopted.find(path)) return value;
   const bool chosen_again = std::any_of(again.begin(), again.end(), [&](const std::string& prefix) {
     return is_within(path, prefix);
   });

@@ -82,6 +82,13 @@ void append_code_point(std::string& out, char32_t c) {
   }
 }
 
+std::string well_formed(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) append_code_point(out, next_code_point(text, at));
+  return out;
+}
+
 bool is_unprintable(char32_t c) {
   if (c < 0x20 || (c >= 0x7F && c <= 0x9F)) return true;
   return c == 0x2028 || c == 0x2029 || c == 0xFEFF || c == 0xFFFE || c == 0xFFFF;
@@ -116,6 +123,31 @@ void append_visible(std::string& out, std::string_view text) {
       append_code_point(out, c);
     }
   }
+}
+
+std::string escaped_markup(std::string_view text) {
+  std::string visible;
+  append_visible(visible, text);
+  std::string out;
+  for (const char c : visible) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
 }
 
 std::string shown(std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include "diag/character.hpp"
 #include "diag/excerpt.hpp"
+#include "diag/finding.hpp"
 #include "diag/shorten.hpp"
 
 namespace gpuctl::diag {
@@ -20,6 +21,8 @@ constexpr std::string_view kRed = "\033[1;31m";
 constexpr std::string_view kYellow = "\033[1;33m";
 constexpr std::string_view kCyan = "\033[1;36m";
 constexpr std::string_view kBlue = "\033[1;34m";
+constexpr std::string_view kLink = "\033]8;;";  // an address follows; none ends the link
+constexpr std::string_view kLinkEnd = "\033\\";
 
 std::string_view severity_colour(Severity severity) {
   switch (severity) {
@@ -31,22 +34,6 @@ std::string_view severity_colour(Severity severity) {
       return kCyan;
   }
   return kBold;
-}
-
-// The diagnostic as it may be shown: no text of it holds a secret that its sources know.
-Diagnostic without_secrets(const Diagnostic& diagnostic, const Sources& sources) {
-  Diagnostic out = diagnostic;
-  const auto clean = [&](std::string& text) {
-    if (!text.empty()) text = sources.shown(text);
-  };
-  for (std::string* text :
-       {&out.message, &out.path, &out.primary.text, &out.expected, &out.found}) {
-    clean(*text);
-  }
-  for (Label& label : out.secondary) clean(label.text);
-  for (std::string& note : out.notes) clean(note);
-  for (std::string& help : out.help) clean(help);
-  return out;
 }
 
 // A label with its place worked out.
@@ -90,9 +77,31 @@ std::vector<Mark> place_marks(const Diagnostic& diagnostic, const Sources& sourc
   return marks;
 }
 
+constexpr std::size_t kListColumns = 100;
+
+// A long list of names ("one of `a`, `b`"), broken behind commas so that it fits the lines.
+std::string wrapped_list(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::size_t column = indent;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t comma = text.find(", ", begin);
+    const std::size_t end = comma == std::string_view::npos ? text.size() : comma + 2;
+    const std::string_view part = text.substr(begin, end - begin);
+    if (begin != 0 && column + part.size() > kListColumns) {
+      out.back() = '\n';
+      column = indent;
+    }
+    out += part;
+    column += part.size();
+    begin = end;
+  }
+  return out;
+}
+
 class TextPrinter {
  public:
-  TextPrinter(bool colour, std::string& out) : colour_(colour), out_(out) {}
+  TextPrinter(bool colour, const PageAddress& pages, std::string& out)
+      : colour_(colour), pages_(pages), out_(out) {}
 
   void print(const Diagnostic& diagnostic, const Sources& sources) {
     severity_ = diagnostic.severity;
@@ -101,7 +110,7 @@ class TextPrinter {
     for (const Mark& mark : marks_) last_line = std::max(last_line, mark.line);
     gutter_ = std::to_string(last_line).size();
     paint(severity_colour(severity_),
-          std::string(severity_name(severity_)) + "[" + diagnostic.code + "]");
+          std::string(severity_name(severity_)) + "[" + linked(diagnostic.code) + "]");
     std::string message = ": ";
     append_visible(message, shorten(diagnostic.message));
     paint(kBold, message);
@@ -110,7 +119,11 @@ class TextPrinter {
     if (marks_.empty() || !marks_.front().primary) {
       if (!diagnostic.primary.text.empty()) fact("note", diagnostic.primary.text);
     }
-    if (!diagnostic.expected.empty()) fact("expected", diagnostic.expected);
+    if (!diagnostic.expected.empty()) {
+      const bool names = diagnostic.expected.starts_with("one of `");
+      fact("expected", names ? wrapped_list(diagnostic.expected, fact_indent("expected"))
+                             : diagnostic.expected);
+    }
     if (!diagnostic.found.empty()) fact("found", shorten(diagnostic.found, kMostFoundBytes));
     for (const std::string& note : diagnostic.notes) fact("note", note);
     for (const std::string& help : diagnostic.help) {
@@ -121,6 +134,14 @@ class TextPrinter {
   }
 
  private:
+  // The code as a link to its page.
+  std::string linked(const std::string& code) const {
+    const std::string address = pages_ ? pages_(code) : std::string();
+    if (address.empty()) return code;
+    return std::string(kLink) + address + std::string(kLinkEnd) + code + std::string(kLink) +
+           std::string(kLinkEnd);
+  }
+
   void paint(std::string_view colour, std::string_view text) {
     if (!colour_) {
       out_ += text;
@@ -153,8 +174,10 @@ class TextPrinter {
     out_ += ' ';
     paint(kBold, name);
     out_ += ": ";
-    lines(text, gutter_ + 1 + 2 + name.size() + 2);
+    lines(text, fact_indent(name));
   }
+
+  std::size_t fact_indent(std::string_view name) const { return gutter_ + 1 + 2 + name.size() + 2; }
 
   void bar() {
     out_.append(gutter_ + 1, ' ');
@@ -242,6 +265,7 @@ class TextPrinter {
   }
 
   bool colour_;
+  const PageAddress& pages_;
   std::string& out_;
   Severity severity_ = Severity::error;
   std::vector<Mark> marks_;
@@ -262,9 +286,9 @@ std::string_view severity_name(Severity severity) {
   return "error";
 }
 
-void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colour,
-                std::string& out) {
-  TextPrinter(colour, out).print(without_secrets(diagnostic, sources), sources);
+void print_text(const Diagnostic& diagnostic, const Sources& sources, bool colour, std::string& out,
+                const PageAddress& pages) {
+  TextPrinter(colour, pages, out).print(without_secrets(diagnostic, sources), sources);
 }
 
 void print_json(const Diagnostic& found, const Sources& sources, std::string& out) {
@@ -278,17 +302,15 @@ void print_json(const Diagnostic& found, const Sources& sources, std::string& ou
   };
   Json spans = Json::array();
   const auto add = [&](const Label& label, bool primary) {
-    const Span* span = sources.span(label.at);
-    if (span == nullptr) return;
-    const Position begin = sources.position(span->file, span->begin);
-    const Position end = sources.position(span->file, std::max(span->begin, span->end));
+    const std::optional<Place> place = place_of(label, sources);
+    if (!place) return;
     Json entry;
-    entry["file"] = std::string(sources.file_name(span->file));
-    entry["line"] = begin.line;
-    entry["column"] = begin.column;
-    entry["endLine"] = end.line;
-    entry["endColumn"] = end.column;
-    entry["label"] = shorten(label.text);
+    entry["file"] = place->file;
+    entry["line"] = place->begin.line;
+    entry["column"] = place->begin.column;
+    entry["endLine"] = place->end.line;
+    entry["endColumn"] = place->end.column;
+    entry["label"] = place->text;
     entry["primary"] = primary;
     spans.push_back(std::move(entry));
   };

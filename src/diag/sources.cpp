@@ -21,6 +21,22 @@ Sources::Sources(const Sources* parent)
 Sources::Sources(std::span<const FileView> files, std::span<const Span> spans)
     : frozen_files_(files), frozen_spans_(spans) {}
 
+Sources::Sources(const Sources& shared, std::span<const FileView> files)
+    : parent_(shared.parent_),
+      span_base_(shared.span_base_),
+      file_base_(shared.file_base_),
+      frozen_files_(files),
+      frozen_spans_(shared.spans_),
+      hidden_(shared.hidden_),
+      concealed_(shared.concealed_),
+      mask_(shared.mask_) {}
+
+std::vector<FileView> Sources::file_views() const {
+  std::vector<FileView> out;
+  for (const OwnedFile& file : files_) out.push_back({file.name, file.text});
+  return out;
+}
+
 FileId Sources::add_file(std::string name, std::string text) {
   files_.push_back({std::move(name), std::move(text)});
   return file_count() - 1;
@@ -88,7 +104,7 @@ const Span* Sources::span(Origin origin) const {
 bool Sources::is_built_in(Origin origin) const {
   if (origin == kNoOrigin) return false;
   if (origin - 1 < span_base_) return parent_->is_built_in(origin);
-  return origin - 1 - span_base_ < frozen_spans_.size();
+  return parent_ == nullptr && origin - 1 - span_base_ < frozen_spans_.size();
 }
 
 std::string_view Sources::file_name(FileId file) const {

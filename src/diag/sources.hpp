@@ -56,8 +56,14 @@ class Sources {
   explicit Sources(const Sources* parent);
   /// A root table over files and spans that live for the whole run. Span i has origin i + 1.
   Sources(std::span<const FileView> files, std::span<const Span> spans);
+  /// A table that begins as another one, under the same numbers and without copies of its texts:
+  /// one of several that share their first files. `shared` must outlive it and not change, and
+  /// `files` are its file_views().
+  Sources(const Sources& shared, std::span<const FileView> files);
 
   FileId add_file(std::string name, std::string text);
+  /// The files of this table that it owns.
+  std::vector<FileView> file_views() const;
   Origin add_span(FileId file, std::uint32_t begin, std::uint32_t end);
   /// A span inside an existing one: [begin, end) relative to its start. Unknown stays unknown.
   Origin add_subspan(Origin within, std::uint32_t begin, std::uint32_t end);

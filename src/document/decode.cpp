@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "document/codes.hpp"
+#include "yaml/held.hpp"
 #include "yaml/path.hpp"
 #include "yaml/read.hpp"
 
@@ -114,7 +115,7 @@ class Decoder {
       }
     }
     const std::optional<Node> tree =
-        yaml::read(sources_.add_file(name, text), sources_, arena_, sink_, yaml::kubectl_limits());
+        yaml::read(sources_.add_file(name, text), sources_, arena_, sink_, yaml::held_limits());
     if (tree && tree->is_null()) return arena_.map(std::span<const Entry>(), value.origin());
     return tree;
   }

@@ -47,6 +47,8 @@ Node known_objects(const Context& context, yaml::Arena& arena) {
   return context.objects.is_null() ? arena.list(std::span<const Node>()) : context.objects;
 }
 
+}  // namespace
+
 cel::Type objects_type() {
   const cel::Type string = cel::Type::simple(cel::TypeKind::string);
   auto object = std::make_shared<cel::ObjectType>();
@@ -56,8 +58,6 @@ cel::Type objects_type() {
                     {"layer", string, true},      {"document", cel::Type::dyn(), true}};
   return cel::Type::list(cel::Type::object(object));
 }
-
-}  // namespace
 
 Node definition_of(const catalog::DocumentKind& kind, yaml::Arena& arena, diag::Sink& sink) {
   if (kind.whole) return kind.fragments.front();
@@ -122,7 +122,7 @@ void Kinds::prepare(const Kind& kind, bool thorough, diag::Sink& sink) const {
       {"cluster", cel::LazyType([derived = platform_->derived] {
          return schema::cel_type(*derived, "cluster");
        })},
-      {"objects", cel::LazyType([] { return objects_type(); })},
+      {"objects", cel::LazyType(objects_type)},
   };
   for (const Node& row : kind.described->conversions) {
     Conversion conversion;

@@ -51,6 +51,9 @@ struct Placed {
 /// of each, and `document`, as it is written. Texts that a document lacks are empty.
 yaml::Node objects_of(const std::vector<Placed>& documents, yaml::Arena& arena);
 
+/// Type of that list in expressions.
+cel::Type objects_type();
+
 /// Turns what a published schema objects to into advice.
 void make_advice(diag::Diagnostic& finding);
 

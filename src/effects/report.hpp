@@ -14,6 +14,9 @@ struct ClusterChange {
   std::string files;    // "3 created, 1 updated"; "no change"
   bool changed = false;
   bool first = false;  // nothing of it is in Git yet, so that nothing runs
+  /// What it has in common with no other cluster: its name, and facts that say which one it is.
+  std::vector<std::string> own_names;
+  std::string choices;  // that move, a line each
   Assessment assessment;
 };
 
@@ -36,7 +39,12 @@ std::string step_text(const Way& way, std::size_t step);
 std::string headline(const ClusterChange& change);
 
 /// Worst first, in words; lines of 80 columns at most where words allow it. Ends with a line feed.
-std::string text(const ClusterChange& change);
+/// `others` are clusters to which the same happens.
+std::string text(const ClusterChange& change, const std::vector<std::string>& others = {});
+
+/// All clusters of a plan: those to which the same happens together, and how many there are of each
+/// when there is more than one.
+std::string text(const std::vector<ClusterChange>& changes);
 
 /// The same for programs, as a cluster of `docs/results.schema.json`.
 yaml::Node json(const ClusterChange& change, yaml::Arena& arena);

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "effects/alike.hpp"
 #include "effects/report.hpp"
 
 namespace gpuctl::effects {
@@ -38,9 +39,15 @@ std::string fields_of(const Finding& finding) {
   return out;
 }
 
-std::string details(const ClusterChange& change) {
+// A cluster, and how many are like it.
+std::string title(const ClusterChange& change, std::size_t others) {
+  return cell(change.cluster) +
+         (others == 0 ? "" : " and " + base::counted(others, "other cluster") + " alike");
+}
+
+std::string details(const ClusterChange& change, std::size_t others) {
   std::string out =
-      "\n<details><summary>" + cell(change.cluster) + ": " +
+      "\n<details><summary>" + title(change, others) + ": " +
       base::counted(change.assessment.objects.size(), "object") +
       "</summary>\n\n| Effect | Object | Fields | What happens |\n|---|---|---|---|\n";
   for (const ObjectChange& object : change.assessment.objects) {
@@ -88,13 +95,19 @@ std::string markdown(const std::vector<ClusterChange>& changes) {
     all = all && out.size() + part.size() + kLeftOut.size() <= kMostBytes;
     if (all) out += part;
   };
-  for (const ClusterChange& change : changes) {
-    if (!change.changed) continue;
-    add("| " + cell(change.cluster) + " | " + cell(change.files) + " | " + cell(headline(change)) +
-        " |\n");
+  const std::vector<std::vector<std::size_t>> groups = alike(changes);
+  for (const std::vector<std::size_t>& group : groups) {
+    if (!changes[group.front()].changed) continue;
+    std::string names;
+    for (const std::size_t i : group) {
+      names += (names.empty() ? "" : ", ") + cell(changes[i].cluster);
+    }
+    const ClusterChange& one = changes[group.front()];
+    add("| " + names + " | " + cell(one.files) + " | " + cell(headline(one)) + " |\n");
   }
-  for (const ClusterChange& change : changes) {
-    if (change.changed && !change.first) add(details(change));
+  for (const std::vector<std::size_t>& group : groups) {
+    const ClusterChange& one = changes[group.front()];
+    if (one.changed && !one.first) add(details(one, group.size() - 1));
   }
   if (!all) out += kLeftOut;
   return out;

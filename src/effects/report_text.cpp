@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <string_view>
 
 #include "base/text.hpp"
+#include "effects/alike.hpp"
 #include "effects/report.hpp"
 
 namespace gpuctl::effects {
@@ -82,12 +84,25 @@ void add_object(const ObjectChange& object, std::string& out) {
 
 }  // namespace
 
-std::string text(const ClusterChange& change) {
+std::string text(const ClusterChange& change, const std::vector<std::string>& others) {
+  // A list that nobody reads; programs get all names.
+  constexpr std::size_t kMostNamed = 24;
   std::string out;
-  wrap(change.cluster + ": " + change.files +
+  const std::string more =
+      others.empty() ? "" : " and " + base::counted(others.size(), "other cluster") + " alike";
+  wrap(change.cluster + more + ": " + change.files +
            (change.changed ? "; " + headline(change) : std::string()),
        "", out);
-  if (change.first) return out;
+  if (!others.empty()) {
+    const std::size_t named = std::min(others.size(), kMostNamed);
+    const std::vector<std::string> first(others.begin(),
+                                         others.begin() + static_cast<std::ptrdiff_t>(named));
+    wrap("alike: " + base::join(first, ", ") +
+             (named == others.size() ? ""
+                                     : ", and " + std::to_string(others.size() - named) + " more"),
+         "  ", out);
+  }
+  if (change.first) return out + change.choices;
   for (const ObjectChange& object : change.assessment.objects) add_object(object, out);
   for (const FileChange& file : change.assessment.files) {
     wrap(std::string(name_of(file.effect)) + ": " + file.path + ": " + file.reason, "  ", out);
@@ -102,7 +117,30 @@ std::string text(const ClusterChange& change) {
       }
     }
   }
-  return out;
+  return out + change.choices;
+}
+
+std::string text(const std::vector<ClusterChange>& changes) {
+  std::string out;
+  std::size_t changed = 0;
+  std::size_t ways = 0;
+  Effect worst = Effect::none;
+  for (const std::vector<std::size_t>& group : alike(changes)) {
+    std::vector<std::string> others;
+    for (std::size_t i = 1; i < group.size(); ++i) others.push_back(changes[group[i]].cluster);
+    const ClusterChange& one = changes[group.front()];
+    out += text(one, others);
+    if (!one.changed) continue;
+    changed += group.size();
+    ++ways;
+    worst = std::max(worst, one.assessment.worst());
+  }
+  if (changes.size() < 2) return out;
+  out += base::counted(changes.size(), "cluster") + ": ";
+  if (changed == 0) return out + "no change\n";
+  out += std::to_string(changed) + (changed == 1 ? " changes" : " change");
+  if (ways < changed) out += " in " + base::counted(ways, "way");
+  return out + ", worst effect: " + std::string(name_of(worst)) + "\n";
 }
 
 }  // namespace gpuctl::effects

@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "catalog/wrapper.hpp"
+#include "cel/lazy.hpp"
 #include "effects/codes.hpp"
 
 namespace gpuctl::effects {
@@ -187,10 +188,7 @@ class Rows::Compiler {
   template <typename T>
   cel::Lazy<T> lazy(const yaml::Node& scalar,
                     const std::shared_ptr<const cel::Environment>& environment) {
-    if (scalar.is_null()) return {};
-    cel::Lazy<T> out(scalar, environment, sources_);
-    if (thorough_) out.check(sink_);
-    return out;
+    return cel::lazy<T>(scalar, environment, thorough_, sources_, sink_);
   }
 
   diag::Diagnostic& fault(const yaml::Node& at, const std::string& message) {

@@ -18,7 +18,7 @@ bool check_links(git_repository* repository, const std::string& branch, diag::Si
 
 /// What create_repository() made.
 struct Creation {
-  bool repository = false;               // false: somebody else was faster
+  bool repository = false;               // false: the branch moved
   bool into_empty = false;               // the directory was there, empty
   std::vector<std::string> directories;  // made above and for it, outermost first
 };

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/text.hpp"
 #include "git/codes.hpp"
 #include "git/state.hpp"
+#include "git/transport.hpp"
 
 namespace gpuctl::git {
 namespace {
@@ -14,11 +14,6 @@ namespace {
 constexpr std::string_view kBranches = "refs/heads/";
 constexpr const char* kFirstBranch = "main";
 constexpr const char* kStart = "refs/gpuctl/start";
-
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT: nothing here sets the environment
-  return value == nullptr ? "" : value;
-}
 
 bool is_hex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -30,20 +25,6 @@ bool is_id(std::string_view text) {
 
 bool is_sha256_id(std::string_view text) {
   return text.size() == 64 && is_hex(text);
-}
-
-// What may carry the exchange: nothing that runs programs, and what the user allows of the rest.
-std::string allowed_protocols(const std::string& scheme) {
-  const std::string given = variable("GIT_ALLOW_PROTOCOL");
-  const std::vector<std::string_view> own = base::split(given, ':');
-  std::vector<std::string> allowed;
-  for (const std::string_view protocol : {"file", "git", "http", "https", "ssh"}) {
-    if (protocol == "http" && scheme == "https") continue;  // no way down by a redirect
-    if (given.empty() || std::find(own.begin(), own.end(), protocol) != own.end()) {
-      allowed.emplace_back(protocol);
-    }
-  }
-  return base::join(allowed, ":");
 }
 
 // The git program cannot read what is to be pushed.
@@ -71,7 +52,9 @@ std::optional<Remote> Remote::open(const Address& address, const TimeLimits& lim
   if (!cache) return std::nullopt;
   Remote remote(address, limits, std::move(*cache), program);
   remote.deadline_ = deadline;
-  remote.prepare_environment();
+  remote.environment_ = transport_environment(remote.address_, [&] {
+    return remote.git({"config", "--get", "core.sshCommand"}).good();
+  });
   return remote;
 }
 
@@ -91,58 +74,6 @@ base::Ended Remote::git(const std::vector<std::string>& arguments) const {
   // What is on this machine may well compute for long, and is not far away.
   if (address_.scheme != "file") process.patience = {limits_.connect, limits_.idle};
   return base::run_process(process);
-}
-
-void Remote::prepare_environment() {
-  // Where we work is ours to say; tracing would mix with what git says, and may hold secrets.
-  for (const char* name : {"GIT_DIR",
-                           "GIT_WORK_TREE",
-                           "GIT_COMMON_DIR",
-                           "GIT_INDEX_FILE",
-                           "GIT_OBJECT_DIRECTORY",
-                           "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-                           "GIT_NAMESPACE",
-                           "GIT_GRAFT_FILE",
-                           "GIT_SHALLOW_FILE",
-                           "GIT_PREFIX",
-                           "GIT_REPLACE_REF_BASE",
-                           "GIT_QUARANTINE_PATH",
-                           "GIT_CONFIG",
-                           "GIT_DEFAULT_HASH",
-                           "GIT_TRACE",
-                           "GIT_TRACE2",
-                           "GIT_TRACE2_EVENT",
-                           "GIT_TRACE2_PERF",
-                           "GIT_TRACE_CURL",
-                           "GIT_TRACE_PACKET",
-                           "GIT_TRACE_SETUP",
-                           "GIT_CURL_VERBOSE",
-                           "GIT_TRACE_PERFORMANCE",
-                           "GIT_TRACE_PACK_ACCESS",
-                           "GIT_TRACE_PACKFILE",
-                           "GIT_TRACE_REFS",
-                           "GIT_PUSH_CERT",
-                           "LANGUAGE",
-                           "SSH_ASKPASS"}) {
-    environment_.push_back({name, std::nullopt});
-  }
-  environment_.push_back({"LC_ALL", "C"});
-  environment_.push_back({"GIT_TERMINAL_PROMPT", "0"});
-  environment_.push_back({"SSH_ASKPASS_REQUIRE", "never"});
-  environment_.push_back({"GIT_ALLOW_PROTOCOL", allowed_protocols(address_.scheme)});
-  if (!address_.user.empty()) {
-    // Not among the arguments: the user of an address may be a token.
-    const auto count = base::parse_integer(variable("GIT_CONFIG_COUNT")).value_or(0);
-    const std::string number = std::to_string(count);
-    environment_.push_back(
-        {"GIT_CONFIG_KEY_" + number, "credential." + address_.url + ".username"});
-    environment_.push_back({"GIT_CONFIG_VALUE_" + number, address_.user});
-    environment_.push_back({"GIT_CONFIG_COUNT", std::to_string(count + 1)});
-  }
-  if (address_.scheme == "ssh" && variable("GIT_SSH_COMMAND").empty() &&
-      variable("GIT_SSH").empty() && !git({"config", "--get", "core.sshCommand"}).good()) {
-    environment_.push_back({"GIT_SSH_COMMAND", "ssh -o BatchMode=yes"});
-  }
 }
 
 std::optional<Remote::Refs> Remote::list_refs(const std::vector<std::string>& arguments,

@@ -76,7 +76,6 @@ class Remote {
         program_(std::move(program)) {}
 
   base::Ended git(const std::vector<std::string>& arguments) const;
-  void prepare_environment();
   std::optional<Listed> list(const std::string& branch, diag::Sink& sink) const;
   std::optional<Branches> list_branches(diag::Sink& sink) const;
   // Names of refs, each with what the server says of it: a hex id, or `ref: ` and another name.

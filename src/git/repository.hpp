@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -94,7 +95,7 @@ class Repository {
   /// The branch HEAD names, even when it has no commit yet. Empty for a detached HEAD.
   std::string head_branch() const;
   /// The error for a detached HEAD where a branch is needed. `git commit` would make a commit there
-  /// that no branch has, which no GitOps engine sees.
+  /// that no branch has, which no GitOps controller sees.
   void report_detached(const std::string& shown, diag::Sink& sink) const;
   /// Hex commit id of a branch; empty when it does not exist.
   std::string tip(const std::string& branch, diag::Sink& sink) const;
@@ -130,6 +131,11 @@ class Repository {
   /// Paths and blob ids (hex) of all files below `directory` in a commit's tree ("" = everything).
   std::map<std::string, std::string> list(const std::string& commit, const std::string& directory,
                                           diag::Sink& sink) const;
+  /// When `directory` was last changed in the history of a commit: the time of the commit that did
+  /// so, in seconds since 1970. Nothing when the commit does not have it, or its history is not
+  /// there as far back.
+  std::optional<std::int64_t> changed_at(const std::string& commit,
+                                         const std::string& directory) const;
   /// To write the objects of changes before all changes are known. commit() then needs the changes'
   /// ids only, once finish() has run.
   std::optional<NewObjects> new_objects(diag::Sink& sink) const;

@@ -305,7 +305,7 @@ PushReport read_push_report(std::string_view output, std::string_view errors,
     if (open != std::string_view::npos && report.reason.ends_with(')')) report.reason.pop_back();
     report.fate = flag == '!' && is_lost(report.reason, errors) ? PushReport::Fate::lost
                                                                 : PushReport::Fate::rejected;
-    // Without a word from the server nothing is known.
+    // Without an answer from the server nothing is known.
     if (holds(summary, "[no match]") || holds(summary, "[remote failure]")) {
       report.fate = PushReport::Fate::unknown;
     }

@@ -231,7 +231,8 @@ std::string plain_reason(const MigClass& gpu, const Counts& counts) {
   }
   const int memory = total(gpu, counts, &MigProfile::units);
   if (memory > gpu.units) {
-    return "needs " + std::to_string(memory) + " of " + std::to_string(gpu.units) + " memory units";
+    return "needs " + std::to_string(memory) + " of " + std::to_string(gpu.units) +
+           " memory slices";
   }
   for (const auto& [engine, limit] : gpu.media) {
     int needed = 0;

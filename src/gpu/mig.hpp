@@ -78,6 +78,10 @@ std::string fault_of(const MigClass& gpu);
 /// names and negative counts are not ok.
 MigPlacement place(const MigClass& gpu, const MigLayout& counts);
 
+/// For each unit of a GPU whether an instance more could use it, while the others lie as they do.
+/// Units that are neither taken nor usable are lost.
+std::vector<bool> usable_units(const MigClass& gpu, const MigPlacement& placed);
+
 /// All placeable layouts but the empty one, ordered by their counts in the class's profile order.
 std::vector<MigOption> enumerate(const MigClass& gpu);
 

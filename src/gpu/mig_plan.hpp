@@ -13,7 +13,7 @@ namespace gpuctl::gpu {
 /// Profile name to number of instances, over all GPUs.
 using MigDemand = std::map<std::string, std::int64_t>;
 
-/// GPUs that are cut in the same way.
+/// GPUs with the same layout.
 struct MigShare {
   MigLayout layout;
   std::int64_t gpus = 0;

@@ -117,7 +117,19 @@ void Attempts::render(Attempt& attempt, const Additions& additions) {
   pipeline::Request request{.date = context_.date};
   request.given = attempt.files;
   request.despite_rules = true;
+  request.shadowed = false;
   attempt.result = pipeline::run(file, request, context_.knowledge);
+}
+
+void Attempts::find_shadowed(Attempt& attempt) {
+  if (attempt.blueprint.get({"spec", "overrides"}).size() == 0 || attempt.errors() > 0) return;
+  pipeline::Request request{.date = context_.date};
+  request.given = attempt.files;
+  const std::string file = context_.directory + name_in(attempt.blueprint) + ".yaml";
+  attempt.result = pipeline::run(file, request, context_.knowledge);
+  attempt.made.clear();
+  attempt.document.clear();
+  compare(attempt);
 }
 
 Attempt Attempts::make(imports::Proposal proposal, const Additions& additions) {
@@ -153,7 +165,8 @@ void Attempts::compare(Attempt& attempt) {
     if (made.kind.empty()) continue;
     made.name = name_to_pair(attempt.proposal, made.kind, imports::name_of(document.body));
     made.body = document.body;
-    made.only_by_name = document.made_by != nullptr && document.made_by->index;
+    made.only_by_name =
+        document.made_by != nullptr && document.made_by->phase == render::Phase::index;
     if (document.kind != nullptr) made.identity = document.kind->row.get("identity").as_string();
     attempt.made.push_back(std::move(made));
     attempt.document.push_back(i);
@@ -238,10 +251,8 @@ Node Attempts::wanted(const Attempt& attempt, const imports::Pair& pair,
     if (restated != nullptr) restated->emplace_back("metadata.namespace");
   }
   const Node document = read(context_.objects[pair.object], attempt.proposal.release);
-  for (const Node& absent : context_.mapping.absent(document, attempt.proposal, arena_)) {
-    out = imports::without_restated(absent, out, made, arena_, restated);
-  }
-  return out;
+  return imports::without_restated(context_.mapping.absent(document, attempt.proposal, arena_), out,
+                                   made, arena_, restated);
 }
 
 Node Attempts::completed(const Attempt& attempt, const Node& document) {
@@ -300,9 +311,11 @@ imports::SplitPatch Attempts::patch(const Attempt& attempt, const imports::Pair&
     yaml::PatchBudget budget;
     diag::Sink faults;
     const auto patched = render::json_patch(body, split.operations, arena_, budget, faults);
-    if (patched && alike(attempt, object, yaml::merge_patch(*patched, split.merge, arena_))) {
-      return split;
-    }
+    // Where operations alone do it, there is nothing to merge: null would replace the document.
+    const auto merged = [&](const Node& tree) {
+      return split.merge.is_map() ? yaml::merge_patch(tree, split.merge, arena_) : tree;
+    };
+    if (patched && alike(attempt, object, merged(*patched))) return split;
   }
   return {Node(), whole};
 }

@@ -64,6 +64,8 @@ class Attempts {
   imports::Proposal propose(const std::string& release);
   /// Renders and compares. Values that the schema of blueprints refuses are left out of it.
   Attempt make(imports::Proposal proposal, const Additions& additions);
+  /// Renders once more, to say as well which fields overrides make idle.
+  void find_shadowed(Attempt& attempt);
 
   /// Why an object that nothing is rendered for needs no place.
   std::optional<imports::LeftOut> left_out(const imports::Object& object,

@@ -20,7 +20,7 @@ namespace {
 using imports::Object;
 using yaml::Node;
 
-// Additions that are refused are looked for one by one, but not for ever.
+// Additions that are refused are looked for one by one, but not forever.
 constexpr std::size_t kMostAttempts = 400;
 // Layer of manifests whose place says none: after all that gpuctl renders.
 constexpr std::string_view kOwnLayer = "90-imported";
@@ -95,7 +95,7 @@ class Drafting {
       if (object.kind.kind == "Secret" || object.secrets_dropped || object.name.empty()) {
         draft.losses.push_back(
             {i, "", object.written, Node(),
-             object.name.empty() ? "it has no name" : "secrets do not belong into Git"});
+             object.name.empty() ? "it has no name" : "secrets do not belong in Git"});
         continue;
       }
       Manifest manifest;
@@ -180,7 +180,9 @@ class Drafting {
     // Objects that another's override covers have none of their own.
     for (const Override& one : additions_.overrides) {
       std::vector<std::string>& paths = by_object_[one.object];
-      for (const std::string& path : paths_of(one.patch)) paths.push_back(path);
+      for (const std::string& path : paths_of(one.patch)) {
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+      }
     }
     std::erase_if(additions_.overrides, [](const Override& one) { return one.item.is_null(); });
   }
@@ -355,6 +357,7 @@ class Drafting {
   }
 
   void finish(Attempt& last, Draft& draft) {
+    attempts_.find_shadowed(last);  // before anything points into what it rendered
     std::set<std::size_t> manifests;
     for (const Manifest& manifest : additions_.manifests) manifests.insert(manifest.object);
     std::set<std::size_t> used;
@@ -396,7 +399,8 @@ class Drafting {
     }
     const std::vector<render::Document>& documents = last.result.rendered().documents;
     for (std::size_t i = 0; i < documents.size(); ++i) {
-      const bool listing = documents[i].made_by != nullptr && documents[i].made_by->index;
+      const bool listing =
+          documents[i].made_by != nullptr && documents[i].made_by->phase == render::Phase::index;
       const bool object = !documents[i].raw || !documents[i].schema_of.empty();
       if (!used.contains(i) && !listing && object) {
         draft.added.push_back(documents[i].path);

@@ -1,9 +1,10 @@
 #include "imports/absent.hpp"
 
+#include <algorithm>
 #include <optional>
-#include <set>
 
 #include "imports/difference.hpp"
+#include "yaml/emit.hpp"
 #include "yaml/held.hpp"
 
 namespace gpuctl::imports {
@@ -11,73 +12,104 @@ namespace gpuctl::imports {
 namespace {
 
 using yaml::Node;
+using Nodes = std::vector<Node>;  // trees that speak of one place
 
 class Walk {
  public:
   Walk(yaml::Arena& arena, std::vector<std::string>* restated)
       : arena_(arena), restated_(restated) {}
 
-  Node map(const Node& absent, const Node& wanted, const Node& made, const std::string& path) {
+  Node map(const Nodes& absent, const Node& wanted, const Node& made, const std::string& path) {
     yaml::MapBuilder out(wanted);
-    if (const Node* of_all = absent.find("*")) {
-      for (const std::string& key : keys(wanted, made))
-        field(key, *of_all, wanted, made, path, out);
-      return out.build(arena_, wanted.origin());
-    }
-    for (const yaml::Entry& one : absent.entries()) {
-      field(one.key.as_string(), one.value, wanted, made, path, out);
+    for (const std::string& key : keys(absent, wanted, made)) {
+      field(key, at(absent, key), wanted, made, path, out);
     }
     return out.build(arena_, wanted.origin());
   }
 
  private:
-  static std::set<std::string> keys(const Node& wanted, const Node& made) {
-    std::set<std::string> out;
-    for (const yaml::Entry& entry : wanted.entries()) out.emplace(entry.key.as_string());
-    for (const yaml::Entry& entry : made.entries()) out.emplace(entry.key.as_string());
+  // The fields that a tree speaks of, in its order.
+  static std::vector<std::string> keys(const Nodes& absent, const Node& wanted, const Node& made) {
+    std::vector<std::string> out;
+    const auto add = [&](const Node& tree) {
+      for (const yaml::Entry& entry : tree.entries()) {
+        std::string key(entry.key.as_string());
+        if (std::find(out.begin(), out.end(), key) == out.end()) out.push_back(std::move(key));
+      }
+    };
+    for (const Node& tree : absent) {
+      if (tree.find("*") == nullptr) {
+        add(tree);
+      } else {
+        add(wanted);
+        add(made);
+      }
+    }
     return out;
   }
 
-  void field(std::string_view key, const Node& absent, const Node& wanted, const Node& made,
+  static Nodes at(const Nodes& absent, const std::string& key) {
+    Nodes out;
+    for (const Node& tree : absent) {
+      const Node* of_all = tree.find("*");
+      const Node* below = of_all != nullptr ? of_all : tree.find(key);
+      if (below != nullptr) out.push_back(*below);
+    }
+    return out;
+  }
+
+  void field(std::string_view key, const Nodes& absent, const Node& wanted, const Node& made,
              const std::string& path, yaml::MapBuilder& out) {
     const Node* had = wanted.find(key);
     const Node* has = made.find(key);
     if (had == nullptr && has == nullptr) return;
     const std::string below = step_below(path, key);
-    if (absent.is_map() && absent.size() != 0) {
+    Nodes maps = absent;
+    std::erase_if(maps, [](const Node& tree) { return !tree.is_map() || tree.size() == 0; });
+    if (!maps.empty()) {
       if (had != nullptr && has != nullptr && had->is_string() && has->is_string()) {
-        if (same_meaning(absent, *had, *has, below)) out.set(arena_, key, *has);
+        if (const auto text = nearer_text(maps, *had, *has, below)) out.set(arena_, key, *text);
         return;
       }
       if ((had != nullptr && !had->is_map()) || (has != nullptr && !has->is_map())) return;
       const Node empty = arena_.map(std::span<const yaml::Entry>());
       const Node value =
-          map(absent, had == nullptr ? empty : *had, has == nullptr ? empty : *has, below);
+          map(maps, had == nullptr ? empty : *had, has == nullptr ? empty : *has, below);
       if (value.size() == 0 && has == nullptr) {
         out.remove(key);
       } else if (had != nullptr || value.size() != 0) {
         out.set(arena_, key, value);
       }
-    } else if (had != nullptr && has == nullptr && yaml::equal(*had, absent)) {
-      out.remove(key);
-      differ(below);
-    } else if (had == nullptr && has != nullptr && yaml::equal(*has, absent)) {
-      out.set(arena_, key, *has);
-      differ(below);
+      return;
     }
+    const auto says_nothing = [&](const Node* value) {
+      return value == nullptr || std::any_of(absent.begin(), absent.end(), [&](const Node& one) {
+               return yaml::equal(*value, one);
+             });
+    };
+    if (!says_nothing(had) || !says_nothing(has)) return;
+    if (had != nullptr && has != nullptr && yaml::equal(*had, *has)) return;
+    if (has == nullptr) {
+      out.remove(key);
+    } else {
+      out.set(arena_, key, *has);
+    }
+    differ(below);
   }
 
-  // Of texts that hold trees: whether they differ at most by what one of them restates.
-  bool same_meaning(const Node& absent, const Node& wanted, const Node& made,
-                    const std::string& path) {
+  // Of texts that hold trees: the wanted one without what it restates, or the other where that is
+  // all the difference. Nothing when they hold no trees, or neither restates anything.
+  std::optional<Node> nearer_text(const Nodes& absent, const Node& wanted, const Node& made,
+                                  const std::string& path) {
     const std::optional<Node> left = yaml::held_tree(wanted, arena_);
     const std::optional<Node> right = left ? yaml::held_tree(made, arena_) : std::nullopt;
-    if (!right || !left->is_map() || !right->is_map()) return false;
+    if (!right || !left->is_map() || !right->is_map()) return std::nullopt;
     std::vector<std::string> restated;
     const Node nearer = Walk(arena_, &restated).map(absent, *left, *right, path);
-    if (!yaml::equal(nearer, *right)) return false;
     for (const std::string& one : restated) differ(one);
-    return true;
+    if (yaml::equal(nearer, *right)) return made;
+    if (restated.empty()) return std::nullopt;
+    return arena_.string(yaml::emit(nearer), wanted.origin());
   }
 
   void differ(const std::string& path) {
@@ -90,10 +122,12 @@ class Walk {
 
 }  // namespace
 
-Node without_restated(const Node& absent, const Node& wanted, const Node& made, yaml::Arena& arena,
-                      std::vector<std::string>* restated) {
-  if (!absent.is_map() || !wanted.is_map() || !made.is_map()) return wanted;
-  return Walk(arena, restated).map(absent, wanted, made, {});
+Node without_restated(std::span<const Node> absent, const Node& wanted, const Node& made,
+                      yaml::Arena& arena, std::vector<std::string>* restated) {
+  Nodes trees(absent.begin(), absent.end());
+  std::erase_if(trees, [](const Node& tree) { return !tree.is_map(); });
+  if (trees.empty() || !wanted.is_map() || !made.is_map()) return wanted;
+  return Walk(arena, restated).map(trees, wanted, made, {});
 }
 
 }  // namespace gpuctl::imports

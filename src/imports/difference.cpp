@@ -9,12 +9,28 @@ namespace {
 
 using yaml::Node;
 
+// The tree in a text, which is YAML of several lines or JSON of any.
+std::optional<Node> tree_in(const Node& text, yaml::Arena& arena) {
+  const std::string_view json = text.as_string();
+  const bool object = json.starts_with('{') && json.ends_with('}');
+  const bool list = json.starts_with('[') && json.ends_with(']');
+  return yaml::held_tree(object || list ? arena.string(std::string(json) + "\n") : text, arena);
+}
+
 bool same_text(const Node& a, const Node& b) {
   if (a.as_string() == b.as_string()) return true;
   yaml::Arena arena;
-  const std::optional<Node> left = yaml::held_tree(a, arena);
-  const std::optional<Node> right = left ? yaml::held_tree(b, arena) : std::nullopt;
+  const std::optional<Node> left = tree_in(a, arena);
+  const std::optional<Node> right = left ? tree_in(b, arena) : std::nullopt;
   return right && yaml::equal(*left, *right);
+}
+
+// What a patch puts there; what it takes away says nothing of what stays.
+std::size_t weight(const Node& patch) {
+  if (patch.is_null()) return 0;
+  std::size_t count = 0;
+  for (const yaml::Entry& entry : patch.entries()) count += weight(entry.value);
+  return patch.is_map() && patch.size() > 0 ? count : leaves(patch);
 }
 
 bool same(const Node& wanted, const Node& made) {
@@ -67,7 +83,7 @@ std::optional<Node> patch_within(const Node& wanted, const Node& made, yaml::Are
   const std::optional<Node> right = left ? yaml::held_tree(made, arena) : std::nullopt;
   if (!right || !left->is_map() || !right->is_map()) return std::nullopt;
   const std::optional<Node> patch = patch_at(*left, *right, {}, arena);
-  return patch && leaves(*patch) < leaves(*left) ? patch : std::nullopt;
+  return patch && weight(*patch) < leaves(*left) ? patch : std::nullopt;
 }
 
 // Nothing when nothing differs.

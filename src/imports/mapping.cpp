@@ -4,6 +4,7 @@
 
 #include "catalog/lists.hpp"
 #include "catalog/wrapper.hpp"
+#include "cel/lazy.hpp"
 #include "cel/opaque.hpp"
 #include "derive/codes.hpp"
 #include "derive/environment.hpp"
@@ -144,11 +145,7 @@ class Mapping::Compiler {
   template <typename T>
   cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key,
                     const std::shared_ptr<const cel::Environment>& environment) {
-    const yaml::Node* scalar = written.find(key);
-    if (scalar == nullptr) return {};
-    cel::Lazy<T> out(*scalar, environment, library_.sources());
-    if (thorough_) out.check(sink_);
-    return out;
+    return cel::lazy<T>(written.get(key), environment, thorough_, library_.sources(), sink_);
   }
 
   // What a row says of the blueprint or of facts, one of them must have.

@@ -1,5 +1,5 @@
 // Build tool: reads providers/, templates/ and docs/codes/, checks all of it, and writes the
-// pre-parsed image that the program links.
+// pre-parsed image that the program links. The samples of blueprints/ come along as texts.
 //
 //   gpuctl_pack SOURCE_DIR IMAGE
 #include <algorithm>
@@ -13,8 +13,13 @@
 #include "catalog/formats.hpp"
 #include "catalog/image.hpp"
 #include "catalog/secret_rules.hpp"
+#include "cost/tariffs.hpp"
 #include "diag/print.hpp"
+#include "diagnose/chain.hpp"
+#include "doctor/checks.hpp"
+#include "fields/synonyms.hpp"
 #include "pipeline/compile.hpp"
+#include "report/rows.hpp"
 #include "secrets/rules.hpp"
 #include "yaml/packed.hpp"
 #include "yaml/read.hpp"
@@ -22,6 +27,13 @@
 namespace {
 
 using namespace gpuctl;
+
+constexpr std::string_view kSamples = "blueprints";
+
+// What is packed as a tree.
+bool is_knowledge(const std::string& path) {
+  return path.ends_with(".yaml") && !path.starts_with(kSamples);
+}
 
 int fail(const diag::Sink& sink, const diag::Sources& sources) {
   std::string out;
@@ -49,6 +61,12 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
       files.push_back({name, name, slurp(entry.path())});
     }
   }
+  std::error_code absent;  // then there are no samples
+  for (const auto& entry : std::filesystem::directory_iterator(root / kSamples, absent)) {
+    const std::string name = std::filesystem::relative(entry.path(), root).generic_string();
+    if (!name.ends_with(".yaml") || name.ends_with(".facts.yaml")) continue;
+    files.push_back({name, name, slurp(entry.path())});
+  }
   std::sort(files.begin(), files.end(),
             [](const catalog::Overlay& a, const catalog::Overlay& b) { return a.path < b.path; });
   return files;
@@ -62,6 +80,8 @@ void prepare(const catalog::Platform& platform, catalog::Library& library,
     yaml::pack(programs[platform.name + "#" + file],
                catalog::merged_schema(library, platform.builds, file, sink));
   }
+  yaml::pack(programs[platform.name + std::string(fields::kPreparedSynonyms)],
+             arena.list(fields::synonyms_of(platform, library)));
   std::vector<catalog::DocumentKind> kinds = platform.documents;
   for (catalog::DocumentKind& kind : kinds) {
     kind.fragments = {document::definition_of(kind, arena, sink)};
@@ -74,7 +94,10 @@ void prepare(const catalog::Platform& platform, catalog::Library& library,
 int check(const std::vector<catalog::Overlay>& files, catalog::Programs& programs,
           std::string& trees) {
   diag::Sink sink;
-  catalog::Library library(nullptr, files, sink);
+  std::vector<catalog::Overlay> knowledge = files;
+  std::erase_if(knowledge,
+                [](const catalog::Overlay& file) { return file.path.starts_with(kSamples); });
+  catalog::Library library(nullptr, std::move(knowledge), sink);
   if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
   for (const std::string& name : catalog::platforms(library)) {
     const auto store = std::make_shared<cel::Store>();
@@ -85,12 +108,16 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     const pipeline::Compiled compiled =
         pipeline::compile_platform(library, name, {store, store_of}, true, sink);
     if (!compiled) continue;
+    doctor::Checks::compile(*compiled.platform, library, true, sink);
+    cost::compile(*compiled.platform, library, true, sink);
+    report::compile(*compiled.platform, library, compiled.effects->scope(), true, sink);
     programs[name] = store->packed();
     for (const auto& [kind, rules] : of_kinds) programs[name + "/" + kind] = rules->packed();
     prepare(*compiled.platform, library, programs, sink);
   }
+  diagnose::check(library, sink);
   for (const catalog::Overlay& file : files) {
-    if (!file.path.ends_with(".yaml")) continue;
+    if (!is_knowledge(file.path)) continue;
     const yaml::Node* written = library.written(file.path);
     const yaml::Node* whole = library.file(file.path);
     if (written == nullptr) continue;
@@ -115,7 +142,7 @@ int pack(const std::filesystem::path& root, const std::filesystem::path& output)
   for (const catalog::Overlay& file : files) {
     const diag::FileId id = sources.add_file(file.path, file.text);
     yaml::Node tree;
-    if (file.path.ends_with(".yaml")) {
+    if (is_knowledge(file.path)) {
       const auto read = yaml::read(id, sources, arena, sink);
       if (read) tree = *read;
       yaml::pack(trees, tree);

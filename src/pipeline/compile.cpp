@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "facts/rows.hpp"
 #include "imports/mapping.hpp"
+#include "signature/signatures.hpp"
+#include "steps/steps.hpp"
 #include "versions/versions.hpp"
 
 namespace gpuctl::pipeline {
@@ -37,6 +40,11 @@ Compiled compile_platform(catalog::Library& library, const std::string& name, co
   compiled.documents =
       document::Kinds::compile(compiled.platform, stores.of_kind, thorough, sources, sink);
   compiled.effects = effects::Rows::compile(*compiled.platform, library, scope, thorough, sink);
+  if (thorough) {
+    signature::check(*compiled.platform, library, sink);
+    steps::compile(*compiled.platform, library, scope, true, sink);
+    facts::compile(*compiled.platform, library, scope, true, sink);
+  }
   const bool imports_fault =
       thorough && imports::Mapping::compile(*compiled.platform, library, true, sink) == nullptr;
   if (compiled.effects == nullptr || compiled.derivation == nullptr || compiled.rules == nullptr ||

@@ -11,6 +11,7 @@
 #include "plan/codes.hpp"
 #include "render/codes.hpp"
 #include "schema/codes.hpp"
+#include "secrets/codes.hpp"
 
 namespace gpuctl::pipeline {
 
@@ -19,10 +20,10 @@ namespace {
 // Codes of the stages of a blueprint that stand for a warning or a note, always or sometimes. Those
 // of rules are in the knowledge. tests/structure/codes.py compares.
 constexpr std::array kNoErrors = {
-    kFactsDiffer,         kLeftOutOfGit,        document::kOtherCase, document::kTakenAsText,
-    plan::kLeavesInSteps, plan::kStaysBehind,   render::kNoMatch,     render::kShadowed,
-    render::kWithheld,    schema::kCrdUnusable, schema::kNoCrd,       schema::kNotChecked,
-    schema::kNullValue};
+    kFactsDiffer,         kLeftOutOfGit,      document::kOtherCase, document::kTakenAsText,
+    plan::kLeavesInSteps, plan::kStaysBehind, render::kNoCatalogue, render::kNoMatch,
+    render::kShadowed,    render::kWithheld,  schema::kCrdUnusable, schema::kNoCrd,
+    schema::kNotChecked,  schema::kNullValue, kVersionStays,        secrets::kEndingCertificate};
 
 constexpr std::string_view kEngineCodes = "GPU0";  // the others are of rules
 

@@ -5,6 +5,7 @@
 
 #include "base/digest.hpp"
 #include "base/path_check.hpp"
+#include "blueprint/codes.hpp"
 #include "pipeline/codes.hpp"
 #include "render/codes.hpp"
 #include "secrets/mask.hpp"
@@ -23,19 +24,29 @@ std::string facts_beside(const std::string& blueprint_file) {
   return stem + ".facts.yaml";
 }
 
-std::string Inputs::digest() const {
+std::variant<std::string, base::FileError> read_named(const std::string& path, std::size_t home,
+                                                      std::size_t most_bytes) {
+  if (home == NamedFile::kAnywhere) return base::read_file(path, most_bytes);
+  return base::read_file_beneath(path.substr(0, home), path.substr(home), most_bytes);
+}
+
+std::string Inputs::digest(bool with_places) const {
   std::string all = blueprint_file + "\n" + blueprint + "\n" + facts + "\n" + facts_beside + "\n";
-  for (const auto& [path, digest] : extra) all += digest + " " + path + "\n";
+  if (with_places) all += places + "\n";
+  for (const NamedFile& file : extra) all += file.digest + " " + file.path + "\n";
   return base::sha256_hex(all);
 }
 
 InputFiles::InputFiles(const std::string& blueprint_file, const Request& request,
                        const secrets::Rules& rules, yaml::Context context)
-    : request_(request),
-      rules_(rules),
-      context_(context),
-      directory_(directory_of(blueprint_file)) {
+    : request_(request), rules_(rules), context_(context) {
   inputs.blueprint_file = blueprint_file;
+  member_ = request.member(blueprint_file);
+  directory_ = directory_of(member_ == nullptr ? blueprint_file : member_->file);
+}
+
+std::string InputFiles::facts_beside() const {
+  return member_ == nullptr ? pipeline::facts_beside(inputs.blueprint_file) : member_->facts_beside;
 }
 
 InputFiles::Content InputFiles::content(const std::string& path,
@@ -63,37 +74,55 @@ diag::FileId InputFiles::add(const std::string& name, std::string bytes) const {
   return file;
 }
 
+std::string InputFiles::directory_at(const yaml::Node& path) const {
+  const diag::Span* span = context_.sources.span(path.origin());
+  if (span == nullptr) return directory_;
+  return directory_of(std::string(context_.sources.file_name(span->file)));
+}
+
 std::optional<diag::FileId> InputFiles::read_beside(const yaml::Node& path, std::string_view code) {
-  diag::Sink& sink = context_.sink;
   const std::string relative(path.as_string());
+  const std::string directory = directory_at(path);
   if (const std::string reason = base::unsafe_path_reason(relative); !reason.empty()) {
-    sink.error(code, path.origin(), "`" + secrets::masked(relative) + "` " + reason)
-        .expect("a path below the blueprint's directory");
+    context_.sink.error(code, path.origin(), "`" + secrets::masked(relative) + "` " + reason)
+        .expect(directory == directory_ ? "a path below the blueprint's directory"
+                                        : "a path below the directory of the file that names it");
     return std::nullopt;
   }
-  const std::string name = directory_ + relative;
+  return read_named_at(path, directory + relative, directory.size(), code);
+}
+
+std::optional<diag::FileId> InputFiles::read_base(const std::string& name, const yaml::Node& path) {
+  return read_named_at(path, name, NamedFile::kAnywhere, blueprint::kFaultyExtends);
+}
+
+std::optional<diag::FileId> InputFiles::read_named_at(const yaml::Node& at, const std::string& name,
+                                                      std::size_t home, std::string_view code) {
+  diag::Sink& sink = context_.sink;
   const std::size_t left = kMostExtraBytes - extra_bytes_;
-  Content found = content(name, [&] {
-    return base::read_file_beneath(directory_, relative, std::min(kMostInputBytes, left));
-  });
+  Content found =
+      content(name, [&] { return read_named(name, home, std::min(kMostInputBytes, left)); });
   if (const auto* error = std::get_if<base::FileError>(&found)) {
     if (error->code == EFBIG && left < kMostInputBytes) {
-      sink.error(render::kTooMuchInput, path.origin(),
+      sink.error(render::kTooMuchInput, at.origin(),
                  "with `" + secrets::masked(name) +
                      "` the files that this blueprint names are too large together")
           .expect("at most " + std::to_string(kMostExtraBytes) + " bytes in all of them")
-          .suggest("let the GitOps engine take large manifests from where they are published");
+          .suggest("let the GitOps controller take large manifests from where they are published");
       extra_bytes_ = kMostExtraBytes;
       return std::nullopt;
     }
     diag::Diagnostic& refused = sink.error(
-        code, path.origin(), "cannot read `" + secrets::masked(name) + "`: " + error->text);
-    if (error->code == EXDEV) refused.suggest("copy the file beside the blueprint");
+        code, at.origin(), "cannot read `" + secrets::masked(name) + "`: " + error->text);
+    if (error->code == EXDEV) refused.suggest("copy the file beside the one that names it");
+    if (home == NamedFile::kAnywhere && error->code == ENOENT) {
+      refused.suggest("the path of a base is relative to the file that names it");
+    }
     return std::nullopt;
   }
   std::string bytes = std::move(std::get<std::string>(found));
   extra_bytes_ += std::min(bytes.size(), left);
-  inputs.extra.emplace_back(relative, base::sha256_hex(bytes));
+  inputs.extra.push_back({name, home, base::sha256_hex(bytes)});
   return add(name, std::move(bytes));
 }
 

@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -26,17 +25,30 @@ std::string directory_of(const std::string& path);
 /// The facts beside a blueprint: `prod.yaml` -> `prod.facts.yaml`.
 std::string facts_beside(const std::string& blueprint_file);
 
+/// A file that an input names.
+struct NamedFile {
+  std::string path;    // as it is opened
+  std::size_t home;    // length of the directory in `path` that it must lie below; kAnywhere
+  std::string digest;  // SHA-256, in hex
+  static constexpr std::size_t kAnywhere = std::string::npos;
+};
+
+/// Opens such a file.
+std::variant<std::string, base::FileError> read_named(const std::string& path, std::size_t home,
+                                                      std::size_t most_bytes);
+
 /// SHA-256 digests, in hex, of the files that went into a run. What comes from the target is not
 /// among them.
 struct Inputs {
-  std::string blueprint_file;  // as the user named it: messages show it
-  std::string blueprint;
-  std::string facts;                                       // --facts; empty: not given
-  std::string facts_beside;                                // empty: none, or not looked at
-  std::vector<std::pair<std::string, std::string>> extra;  // path as written -> digest
+  std::string blueprint_file;    // as the user named it: messages show it
+  std::string blueprint;         // of a member: of its content
+  std::string places;            // of a member: of the files that have it; messages show lines
+  std::string facts;             // --facts; empty: not given
+  std::string facts_beside;      // empty: none, or not looked at
+  std::vector<NamedFile> extra;  // bases, and what fields name
 
-  /// Of all of it.
-  std::string digest() const;
+  /// Of all of it. Without `places`: of what decides on the output, and not on lines in messages.
+  std::string digest(bool with_places = true) const;
 };
 
 /// Reads for one run. A file of `Request::given` comes before one on the disk. Nothing is said of a
@@ -46,6 +58,13 @@ class InputFiles {
   InputFiles(const std::string& blueprint_file, const Request& request, const secrets::Rules& rules,
              yaml::Context context);
 
+  /// What stands in a file with others, or nullptr: the blueprint is a file.
+  const Member* member() const { return member_; }
+  /// What relative paths of the blueprint are relative to.
+  const std::string& directory() const { return directory_; }
+  /// Where its facts may lie.
+  std::string facts_beside() const;
+
   using Content = std::variant<std::string, base::FileError>;
 
   /// A file, or why it cannot be read.
@@ -54,9 +73,11 @@ class InputFiles {
   std::optional<std::string> read(const std::string& path) const;
   /// Adds a file to the sources.
   diag::FileId add(const std::string& name, std::string bytes) const;
-  /// A file below the directory of the blueprint, which names it at `path`, added to the sources
-  /// and to what was read; nothing after an error with this code.
+  /// A file below the directory of the one that names it at `path`, added to the sources and to
+  /// what was read; nothing after an error with this code.
   std::optional<diag::FileId> read_beside(const yaml::Node& path, std::string_view code);
+  /// A base, which a document names at `path`, likewise; wherever it lies.
+  std::optional<diag::FileId> read_base(const std::string& name, const yaml::Node& path);
 
   /// True once read_beside() met the limit of all files together, which it says once.
   bool exhausted() const { return extra_bytes_ == kMostExtraBytes; }
@@ -66,12 +87,16 @@ class InputFiles {
 
  private:
   Content content(const std::string& path, const std::function<Content()>& otherwise) const;
+  std::optional<diag::FileId> read_named_at(const yaml::Node& at, const std::string& name,
+                                            std::size_t home, std::string_view code);
+  std::string directory_at(const yaml::Node& path) const;
 
   const Request& request_;
   const secrets::Rules& rules_;
   yaml::Context context_;
+  const Member* member_ = nullptr;
   std::string directory_;
-  std::size_t extra_bytes_ = 0;  // of files that the blueprint names
+  std::size_t extra_bytes_ = 0;  // of files that the blueprint and its bases name
 };
 
 }  // namespace gpuctl::pipeline

@@ -5,12 +5,16 @@
 
 #include "base/digest.hpp"
 #include "base/stages.hpp"
+#include "base/text.hpp"
+#include "blueprint/extends.hpp"
+#include "fields/synonyms.hpp"
 #include "pipeline/codes.hpp"
 #include "pipeline/ignore.hpp"
+#include "pipeline/promotion.hpp"
 #include "pipeline/version.hpp"
 #include "render/codes.hpp"
 #include "secrets/fields.hpp"
-#include "yaml/emit.hpp"
+#include "yaml/packed.hpp"
 #include "yaml/path.hpp"
 #include "yaml/read.hpp"
 
@@ -37,26 +41,43 @@ std::optional<yaml::Node> read_part(const yaml::Node& path, InputFiles& files, K
   return std::nullopt;
 }
 
+// The text of a file that the blueprint names.
+std::optional<yaml::Node> read_text(const yaml::Node& path, InputFiles& files,
+                                    yaml::Context context) {
+  const std::optional<diag::FileId> file = files.read_beside(path, kUnusablePart);
+  if (!file) return std::nullopt;
+  const std::string_view text = context.sources.file_text(*file);
+  if (base::valid_utf8(text)) return context.arena.string(text, path.origin());
+  context.sink.error(kUnusablePart, path.origin(), "the file is no text in UTF-8");
+  return std::nullopt;
+}
+
 // Puts the documents that fields with `x-gpuctl-reads: NAME` name beside them, under NAME: rules
 // and templates see them as a part of the blueprint.
 void load_parts(blueprint::Blueprint& blueprint, InputFiles& files, Knowledge& knowledge,
                 yaml::Context context) {
   constexpr std::string_view kReads = "x-gpuctl-reads";
-  std::vector<std::pair<std::vector<std::string>, yaml::Node>> named;
+  constexpr std::string_view kReadsText = "x-gpuctl-reads-text";
+  struct Named {
+    std::vector<std::string> target;
+    yaml::Node path;
+    bool text = false;
+  };
+  std::vector<Named> named;
   schema::for_each_value(*blueprint.platform->blueprint, blueprint.document,
                          [&](const std::vector<std::string>& path, const yaml::Node& definition,
                              const yaml::Node& value) {
                            const yaml::Node target = definition.get(kReads);
                            if (!target.is_string() || !value.is_string()) return;
-                           named.emplace_back(path, value);
-                           named.back().first.back() = target.as_string();
+                           named.push_back({path, value, definition.get(kReadsText).as_boolean()});
+                           named.back().target.back() = target.as_string();
                          });
   if (named.empty()) return;
   yaml::Node document = blueprint.document;
-  for (const auto& [target, path] : named) {
-    if (const auto part = read_part(path, files, knowledge, context)) {
-      document = yaml::with_value(document, target, *part, context.arena);
-    }
+  for (const auto& [target, path, text] : named) {
+    const auto part =
+        text ? read_text(path, files, context) : read_part(path, files, knowledge, context);
+    if (part) document = yaml::with_value(document, target, *part, context.arena);
   }
   blueprint::hide_secrets(*blueprint.platform->blueprint, document, context.sources);
   blueprint.document = document;
@@ -86,6 +107,18 @@ class Loading {
     if (!out_.old_lock) return false;
     out_.earlier.choices = plan::kept_choices(*out_.old_lock, arena);
     committed();
+    return true;
+  }
+
+  // The releases of the clusters that this one is to be like.
+  bool adopt(const Compiled& compiled) {
+    const auto found = request_.like.find(blueprint_.stage + "/" + blueprint_.name);
+    if (found == request_.like.end()) return true;
+    std::optional<Adopted> adopted =
+        releases_of(found->second, out_.lock(), compiled, request_, blueprint_, context_);
+    if (!adopted) return false;
+    out_.earlier.adopted = adopted->choices;
+    out_.adopted = std::move(adopted->from);
     return true;
   }
 
@@ -158,7 +191,7 @@ class Loading {
       found = parse_facts(path, std::move(*text), context_.sink);
       if (!found) return false;
     }
-    const std::string name = facts_beside(files_.inputs.blueprint_file);
+    const std::string name = files_.facts_beside();
     InputFiles::Content content = files_.content(name);
     const auto* error = std::get_if<base::FileError>(&content);
     if (error != nullptr && error->code != ENOENT && error->code != ENAMETOOLONG) {
@@ -213,11 +246,33 @@ class Loading {
 
 }  // namespace
 
-std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowledge,
-                           yaml::Context context) {
-  const base::StageScope opening(base::Stage::blueprint);
+std::string digest_of(const std::vector<yaml::Node>& layers) {
+  std::string content;
+  for (const yaml::Node& layer : layers) yaml::pack_content(content, layer);
+  return base::sha256_hex(content);
+}
+
+std::optional<std::vector<yaml::Node>> layers_of(const Member& member, InputFiles& files,
+                                                 yaml::Context context) {
+  std::optional<std::vector<yaml::Node>> layers = member.layers(context);
+  if (!layers) return std::nullopt;
+  files.inputs.blueprint = digest_of(*layers);
+  files.inputs.places = member.places;
+  return layers;
+}
+
+std::optional<std::vector<yaml::Node>> read_layers(std::string text, InputFiles& files,
+                                                   yaml::Context context) {
   files.inputs.blueprint = base::sha256_hex(text);
   const diag::FileId file = files.add(files.inputs.blueprint_file, std::move(text));
+  const blueprint::ReadBase read_base = [&](const std::string& name, const yaml::Node& path) {
+    return files.read_base(name, path);
+  };
+  return blueprint::read_layers(file, read_base, context);
+}
+
+std::optional<Opened> open(std::vector<yaml::Node> layers, InputFiles& files, Knowledge& knowledge,
+                           yaml::Context context) {
   const Compiled* compiled = nullptr;
   const blueprint::FindPlatform find = [&](const std::string& name, diag::Origin asked_at,
                                            diag::Sink& to) {
@@ -225,7 +280,13 @@ std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowl
     compiled = knowledge.platform(name, asked_at, to);
     return compiled == nullptr ? nullptr : compiled->platform;
   };
-  std::optional<blueprint::Blueprint> read = blueprint::load(file, find, context);
+  diag::Sink found;
+  std::optional<blueprint::Blueprint> read =
+      blueprint::load(std::move(layers), files.directory(), find, context.into(found));
+  if (!read && compiled != nullptr) {
+    found = fields::with_what_is_meant(found, *compiled->platform, knowledge.library());
+  }
+  context.sink.take(std::move(found));
   if (!read) return std::nullopt;
   Opened out{compiled, std::move(*read)};
   if (context.sink.has_errors()) return out;
@@ -247,7 +308,9 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
   out.earlier.retired = request.retired;
   const base::StageScope reading(base::Stage::blueprint);
   Loading loading(opened, request, files, context, out);
-  if (!loading.lock() || !loading.facts()) return std::nullopt;
+  if (!loading.lock() || !loading.adopt(*opened.compiled) || !loading.facts()) {
+    return std::nullopt;
+  }
   if (out.old_lock) {
     out.earlier.names = out.old_lock->names;
     plan::leave_out_names(out.earlier.names, out.facts.get("usedNames"));
@@ -257,6 +320,10 @@ std::optional<Loaded> load(const Opened& opened, const Request& request, InputFi
   {
     const base::StageScope searching(base::Stage::secrets);
     out.guard.check_input(blueprint.document, "", context.sources, out.betrayed);
+    // What is laid over in one cluster stands in the others.
+    for (const yaml::Node& layer : blueprint.layers) {
+      out.guard.check_input(layer, "", context.sources, out.betrayed);
+    }
     out.guard.check_input(out.facts, "facts:", context.sources, out.betrayed);
   }
   loading.extra_manifests();

@@ -20,9 +20,10 @@ struct Opened {
 
 /// Everything that a blueprint leads to is worked out from this.
 struct Loaded {
-  std::optional<plan::Lock> old_lock;  // absent: no earlier run
-  derive::Earlier earlier;             // choices of the old lock
-  yaml::Node facts;                    // a map, empty when there are none
+  std::optional<plan::Lock> old_lock;          // absent: no earlier run
+  derive::Earlier earlier;                     // choices of the old lock
+  std::map<std::string, std::string> adopted;  // choices of other clusters: path -> "stage/name"
+  yaml::Node facts;                            // a map, empty when there are none
   std::vector<render::ExtraManifest> extra;
   render::Committed committed;  // what the old lock lists
   secrets::Guard guard;
@@ -32,9 +33,16 @@ struct Loaded {
   const plan::Lock* lock() const { return old_lock ? &*old_lock : nullptr; }
 };
 
-/// Reads the text of a blueprint. Faults of the blueprint or of parts that it names go to the sink;
-/// with some of them its cluster is known even so.
-std::optional<Opened> open(std::string text, InputFiles& files, Knowledge& knowledge,
+/// The documents that merge to a blueprint, in order: the text of its file behind its bases.
+std::optional<std::vector<yaml::Node>> read_layers(std::string text, InputFiles& files,
+                                                   yaml::Context context);
+/// The same for one that is no file of its own.
+std::optional<std::vector<yaml::Node>> layers_of(const Member& member, InputFiles& files,
+                                                 yaml::Context context);
+
+/// Opens the blueprint that documents merge to. Faults of the blueprint or of parts that it names
+/// go to the sink; with some of them its cluster is known even so.
+std::optional<Opened> open(std::vector<yaml::Node> layers, InputFiles& files, Knowledge& knowledge,
                            yaml::Context context);
 
 /// Reads lock, facts and extra manifests of a blueprint. Nothing when lock or facts cannot be used.

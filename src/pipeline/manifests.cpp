@@ -4,9 +4,14 @@
 
 #include "base/stages.hpp"
 #include "base/text.hpp"
+#include "document/token.hpp"
+#include "pipeline/encryption.hpp"
+#include "render/mirrors.hpp"
 #include "render/origin.hpp"
 #include "render/shadow.hpp"
 #include "render/verify.hpp"
+#include "secrets/fields.hpp"
+#include "secrets/reference.hpp"
 
 namespace gpuctl::pipeline {
 
@@ -27,6 +32,10 @@ Manifests write_once(const Opened& opened, const Loaded& loaded, const render::C
   const base::StageScope rendering(base::Stage::render);
   Manifests out;
   out.rendered = render::render(*opened.compiled->templates, cluster, loaded.extra, {}, context);
+  const yaml::Node spec = opened.blueprint.spec;
+  if (opened.compiled->platform->names_copies && spec.get({"access", "airGap"}).as_boolean()) {
+    render::name_copies(out.rendered.documents, render::Mirrors(spec), context.arena);
+  }
   if (request.clean) render::digest(out.rendered.documents);
   const base::StageScope verifying(base::Stage::verify);
   if (!context.sink.has_errors()) {
@@ -46,6 +55,11 @@ Manifests trace(const Opened& opened, const Loaded& loaded, const Request& reque
   if (derived) {
     render::Cluster cluster = cluster_of(opened, loaded, *derived);
     cluster.provenance = provenance.get();
+    // Of interest is where values come from, not what they are encrypted to.
+    Request without = request;
+    without.encrypt = false;
+    const render::Encrypt encrypt = encryption(opened, loaded, *derived, "", without, context);
+    if (encrypt) cluster.encrypt = &encrypt;
     out = write_once(opened, loaded, cluster, request, context);
   }
   out.provenance = std::move(provenance);
@@ -71,6 +85,21 @@ void take(diag::Sink findings, const Opened& opened, const Loaded& loaded, const
 }
 
 }  // namespace
+
+// The value behind a reference, right in the eyes of the kind that its template names.
+std::optional<std::string> resolve_secret(const yaml::Node& reference, std::string_view checked_as,
+                                          const std::string& directory, const Compiled& compiled,
+                                          yaml::Context context) {
+  std::optional<std::string> value = secrets::read_secret(reference, directory, context.sink);
+  if (!value || checked_as.empty()) return value;
+  document::Context about;
+  about.fallback = secrets::place_of_secret(reference);
+  const std::size_t errors_before = context.sink.error_count();
+  compiled.documents->check(
+      document::token_document(checked_as, *value, document::seconds_now(), context.arena), about,
+      context);
+  return context.sink.error_count() == errors_before ? value : std::nullopt;
+}
 
 render::Cluster cluster_of(const Opened& opened, const Loaded& loaded,
                            const derive::Derived& derived) {
@@ -106,13 +135,18 @@ std::optional<derive::Derived> derive(const Opened& opened, const Loaded& loaded
 }
 
 Manifests write(const Opened& opened, const Loaded& loaded, const derive::Derived& derived,
-                const Request& request, yaml::Context context) {
+                const std::string& blueprint_file, const Request& request, yaml::Context context) {
   diag::Sink findings;
-  Manifests out = write_once(opened, loaded, cluster_of(opened, loaded, derived), request,
-                             context.into(findings));
+  render::Cluster cluster = cluster_of(opened, loaded, derived);
+  // What it says has places already, and must not be done a second time.
+  const render::Encrypt encrypt =
+      encryption(opened, loaded, derived, directory_of(blueprint_file), request, context);
+  if (context.sink.has_errors()) return {};
+  if (encrypt) cluster.encrypt = &encrypt;
+  Manifests out = write_once(opened, loaded, cluster, request, context.into(findings));
+  if (context.sink.has_errors()) return out;
   take(std::move(findings), opened, loaded, request, context);
-  const bool overridden =
-      opened.blueprint.spec.get("overrides").size() > 0 && !request.despite_rules;
+  const bool overridden = opened.blueprint.spec.get("overrides").size() > 0 && request.shadowed;
   if (context.sink.has_errors() || !(request.provenance || overridden)) return out;
   diag::Sink said;
   Manifests traced = trace(opened, loaded, request, context.into(said));

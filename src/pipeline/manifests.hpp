@@ -22,15 +22,20 @@ struct Manifests {
 render::Cluster cluster_of(const Opened& opened, const Loaded& loaded,
                            const derive::Derived& derived);
 
+/// The value behind a reference, right in the eyes of the kind that its template names.
+std::optional<std::string> resolve_secret(const yaml::Node& reference, std::string_view checked_as,
+                                          const std::string& directory, const Compiled& compiled,
+                                          yaml::Context context);
+
 /// Runs the derivation rows. What is wrong is found again with provenance, and shows the values of
 /// the user behind it. Nothing when the rows have no result.
 std::optional<derive::Derived> derive(const Opened& opened, const Loaded& loaded,
                                       const Request& request, yaml::Context context);
 
-/// Renders and verifies. Errors come with the values of the user behind them; the documents are
-/// there even so, as far as they could be made.
+/// Renders and verifies, and encrypts secrets where the blueprint says how. Errors come with the
+/// values of the user behind them; the documents are there even so, as far as they could be made.
 Manifests write(const Opened& opened, const Loaded& loaded, const derive::Derived& derived,
-                const Request& request, yaml::Context context);
+                const std::string& blueprint_file, const Request& request, yaml::Context context);
 
 /// Checks documents as their readers do, and against published CRDs where there are any. With
 /// `secrets_left_out` the places of secrets are exempt. Gives what became of the rules of CRDs.

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "base/stages.hpp"
-#include "document/token.hpp"
 #include "pipeline/codes.hpp"
+#include "pipeline/encryption.hpp"
 #include "pipeline/version.hpp"
 #include "secrets/codes.hpp"
 #include "secrets/fields.hpp"
@@ -22,6 +22,7 @@ void report_left_out(const render::Rendered& rendered, const Request& request, d
           .label("only for `render --install-dir`")
           .expect("`externalSecret`, `sealedSecret` or `existing`")
           .suggest("what goes to Git names a secret or holds it encrypted")
+          .suggest("or let gpuctl encrypt it: `gitops.secrets`, with `sops` or `sealedSecrets`")
           .suggest(
               "a cluster without Git: `gpuctl render --install-dir DIR` writes it to a private "
               "directory");
@@ -33,21 +34,6 @@ void report_left_out(const render::Rendered& rendered, const Request& request, d
               "`apply` refuse this reference");
     }
   }
-}
-
-// The value behind a reference, right in the eyes of the kind that its template names.
-std::optional<std::string> resolve_secret(const yaml::Node& reference, std::string_view checked_as,
-                                          const std::string& directory, const Compiled& compiled,
-                                          yaml::Context context) {
-  std::optional<std::string> value = secrets::read_secret(reference, directory, context.sink);
-  if (!value || checked_as.empty()) return value;
-  document::Context about;
-  about.fallback = secrets::place_of_secret(reference);
-  const std::size_t errors_before = context.sink.error_count();
-  compiled.documents->check(
-      document::token_document(checked_as, *value, document::seconds_now(), context.arena), about,
-      context);
-  return context.sink.error_count() == errors_before ? value : std::nullopt;
 }
 
 std::vector<SecretFile> secret_files(const Compiled& compiled, const render::Cluster& cluster,
@@ -86,6 +72,7 @@ void search(const Manifests& manifests, const std::vector<derive::Choice>& choic
   const base::StageScope searching(base::Stage::secrets);
   const auto& [sources, arena, sink] = context;
   for (const render::Document& document : manifests.rendered.documents) {
+    if (document.pending) continue;  // it is not what will be committed, and holds no secret
     guard.check_output(document.body, secrets::subject_of(document.body),
                        files.directory + "/" + document.path, files.files.at(document.path),
                        sources, sink, document.digest);
@@ -101,7 +88,7 @@ void search(const Manifests& manifests, const std::vector<derive::Choice>& choic
 }  // namespace
 
 std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const derive::Derived& derived,
-                               const Manifests& manifests, const std::string& blueprint_file,
+                               const Manifests& manifests, const std::string& directory,
                                const Request& request, const std::string& knowledge_digest,
                                yaml::Context context) {
   const base::StageScope assembling(base::Stage::assemble);
@@ -109,8 +96,10 @@ std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const deriv
   report_left_out(manifests.rendered, request, context.sink);
   Output out;
   if (!request.install_dir.empty()) {
-    out.secret_files = secret_files(*opened.compiled, cluster_of(opened, loaded, derived),
-                                    directory_of(blueprint_file), request, context);
+    render::Cluster cluster = cluster_of(opened, loaded, derived);
+    const render::Encrypt elsewhere;
+    if (encrypts(derived)) cluster.encrypt = &elsewhere;
+    out.secret_files = secret_files(*opened.compiled, cluster, directory, request, context);
   }
   plan::Lock lock;
   lock.tool = kVersion;

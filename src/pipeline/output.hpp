@@ -24,7 +24,7 @@ struct Output {
 /// Puts documents and lock together. Nothing after an error: a document that only --install-dir may
 /// write (GPU0641), a secret in what would be committed (GPU065x), a secret that cannot be read.
 std::optional<Output> assemble(const Opened& opened, Loaded& loaded, const derive::Derived& derived,
-                               const Manifests& manifests, const std::string& blueprint_file,
+                               const Manifests& manifests, const std::string& directory,
                                const Request& request, const std::string& knowledge_digest,
                                yaml::Context context);
 

@@ -7,6 +7,7 @@
 
 #include "base/digest.hpp"
 #include "base/stages.hpp"
+#include "pipeline/air_gap.hpp"
 #include "pipeline/foreign.hpp"
 
 namespace gpuctl::pipeline {
@@ -45,10 +46,13 @@ void develop(Result& out, const Request& request, Knowledge& knowledge) {
   if (out.sink.has_errors()) return;
   out.derived = std::move(derived);
   spdlog::debug("{}: render {} templates", out.blueprint_file, compiled.templates->size());
-  out.manifests = write(opened, *out.loaded, *out.derived, request, context);
+  out.manifests = write(opened, *out.loaded, *out.derived, out.blueprint_file, request, context);
+  if (!out.sink.has_errors()) {
+    check_air_gap(opened, *out.loaded, *out.derived, out.manifests->rendered, context);
+  }
   if (!out.sink.has_errors() && !request.provenance) {
-    out.output = assemble(opened, *out.loaded, *out.derived, *out.manifests, out.blueprint_file,
-                          request, knowledge.library().digest(), context);
+    out.output = assemble(opened, *out.loaded, *out.derived, *out.manifests, out.directory, request,
+                          knowledge.library().digest(), context);
   }
   out.sink.take(std::move(later));
 }
@@ -69,13 +73,24 @@ void stages(Result& out, const Request& request, Knowledge& knowledge) {
   const yaml::Context context = out.context();
   const std::shared_ptr<const secrets::Rules> secret_rules = knowledge.secret_rules();
   InputFiles files(out.blueprint_file, request, *secret_rules, context);
-  std::optional<std::string> text = files.read(out.blueprint_file);
-  if (!text) return;
-  if (request.foreign) {
-    out.foreign = check_foreign(out.blueprint_file, *text, request, knowledge, context);
-    if (out.foreign) return;
+  out.directory = files.directory();
+  out.facts_beside = files.facts_beside();
+  std::optional<std::string> text;
+  if (files.member() == nullptr) {
+    text = files.read(out.blueprint_file);
+    if (!text) return;
+    if (request.foreign) {
+      out.foreign = check_foreign(out.blueprint_file, *text, request, knowledge, context);
+      if (out.foreign) return;
+    }
   }
-  out.opened = open(std::move(*text), files, knowledge, context);
+  {
+    const base::StageScope opening(base::Stage::blueprint);
+    std::optional<std::vector<yaml::Node>> layers =
+        text ? read_layers(std::move(*text), files, context)
+             : layers_of(*files.member(), files, context);
+    if (layers) out.opened = open(std::move(*layers), files, knowledge, context);
+  }
   if (out.opened && !out.sink.has_errors()) {
     out.loaded = load(*out.opened, request, files, knowledge, context);
   }
@@ -100,7 +115,10 @@ void Result::leave_out_ignored(diag::Sink& findings) {
 Result run(const std::string& blueprint_file, const Request& request, Knowledge& knowledge) {
   Result out;
   out.blueprint_file = blueprint_file;
-  out.sources = std::make_unique<diag::Sources>(&knowledge.library().sources());
+  out.members = request.members;
+  const Member* member = request.member(blueprint_file);
+  out.sources = member != nullptr ? std::make_unique<diag::Sources>(*member->sources, member->files)
+                                  : std::make_unique<diag::Sources>(&knowledge.library().sources());
   out.arena = std::make_unique<yaml::Arena>();
   stages(out, request, knowledge);
   out.leave_out_ignored(out.sink);

@@ -14,7 +14,10 @@ namespace gpuctl::pipeline {
 /// What came of one file: the product of each stage that was reached, none before the one that it
 /// is made of. Owns what its diagnostics point into.
 struct Result {
+  std::shared_ptr<const Members> members;  // the sources may begin with those of one
   std::string blueprint_file;
+  std::string facts_beside;  // where its facts may lie
+  std::string directory;     // that its relative paths begin in: "" or with a slash at its end
   std::unique_ptr<diag::Sources> sources;
   std::unique_ptr<yaml::Arena> arena;
   diag::Sink sink;

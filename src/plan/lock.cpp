@@ -149,6 +149,7 @@ std::string write_lock(const Lock& lock, const std::string& cluster) {
     if (!file.made_by.empty()) row.set(arena, "template", string(file.made_by));
     if (!file.pool.empty()) row.set(arena, "pool", string(file.pool));
     if (file.leaving) row.set(arena, "leaving", yaml::Node::boolean(true));
+    if (!file.encrypted.empty()) row.set(arena, "encrypted", string(file.encrypted));
     files.push_back(arena.entry(path, row.build(arena)));
   }
   out.set(arena, "files", arena.map(files));
@@ -184,7 +185,8 @@ std::optional<Lock> read_lock(diag::FileId file, const std::string& cluster,
     lock.files[std::string(row.key.as_string())] = {
         std::string(row.value.get("sha256").as_string()),
         std::string(row.value.get("template").as_string()),
-        std::string(row.value.get("pool").as_string()), row.value.get("leaving").as_boolean()};
+        std::string(row.value.get("pool").as_string()), row.value.get("leaving").as_boolean(),
+        std::string(row.value.get("encrypted").as_string())};
   }
   if (!sound) return std::nullopt;
   return lock;

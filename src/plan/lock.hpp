@@ -20,6 +20,9 @@ struct LockedFile {
   std::string made_by;    // path of the template; empty for extra manifests
   std::string pool = {};  // that it is for; empty: for none
   bool leaving = false;   // nothing wants it any more: the next step takes it away
+  /// Of a file that holds encrypted secrets: digest of what they are and for whom they were
+  /// encrypted, but not of the secrets. Otherwise empty.
+  std::string encrypted = {};
 };
 
 struct Lock {

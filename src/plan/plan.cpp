@@ -15,7 +15,7 @@ ClusterFiles assemble(const render::Rendered& rendered, const std::string& stage
     std::string content = render::bytes(document);
     lock.files[document.path] = {base::sha256_hex(content),
                                  document.made_by == nullptr ? "" : document.made_by->path,
-                                 document.pool, document.leaving};
+                                 document.pool, document.leaving, document.encrypted};
     out.files[document.path] = std::move(content);
   }
   out.files[std::string(kLockFile)] = write_lock(lock, name);

@@ -12,7 +12,7 @@
 
 namespace gpuctl::plan {
 
-/// Everything that belongs into a cluster's directory, the lock included.
+/// Everything that belongs in a cluster's directory, the lock included.
 struct ClusterFiles {
   std::string directory;                     // "clusters/prod/ml-a"
   std::map<std::string, std::string> files;  // path below the directory -> bytes

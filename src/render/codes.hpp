@@ -17,6 +17,8 @@ inline constexpr std::string_view kBrokenDocument = "GPU0430";     // a patch le
 inline constexpr std::string_view kTooLarge = "GPU0431";           // document over a limit
 inline constexpr std::string_view kPatchesCostMuch = "GPU0432";    // patches over a limit
 inline constexpr std::string_view kTooMuchInput = "GPU0433";       // extra manifests over a limit
-inline constexpr std::string_view kWithheld = "GPU0604";           // document waits for a fact
+inline constexpr std::string_view kNoCatalogue = "GPU0441";        // package of no known catalogue
+inline constexpr std::string_view kNotMirrored = "GPU0442";  // nothing an air gap lets through
+inline constexpr std::string_view kWithheld = "GPU0604";     // document waits for a fact
 
 }  // namespace gpuctl::render

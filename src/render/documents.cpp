@@ -1,6 +1,7 @@
 #include "render/documents.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -12,7 +13,9 @@
 #include "render/objects.hpp"
 #include "render/origin.hpp"
 #include "render/overrides.hpp"
+#include "secrets/ciphertext.hpp"
 #include "secrets/fields.hpp"
+#include "secrets/mask.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/packed.hpp"
 
@@ -21,6 +24,13 @@ namespace gpuctl::render {
 namespace {
 
 constexpr std::string_view kFactsPrefix = "facts.";
+
+// What stands for a secret where it is not known: plans show it.
+std::string stand_in(const yaml::Node& reference) {
+  const std::string_view variable = reference.get("env").as_string();
+  if (!variable.empty()) return "(encrypted from variable " + std::string(variable) + ")";
+  return "(encrypted from file " + secrets::masked(reference.get("file").as_string()) + ")";
+}
 
 // Instantiates templates one after the other into `out_`.
 class Renderer {
@@ -46,6 +56,9 @@ class Renderer {
     content_ = made_by.content(context_.sink);
     if (content_ != nullptr) loop(made_by, 0, values);
   }
+
+  /// Documents with stand-ins for secrets, among no others yet.
+  std::vector<Document>& to_encrypt() { return to_encrypt_; }
 
  private:
   derive::Inputs inputs() const {
@@ -80,11 +93,11 @@ class Renderer {
   }
 
   void document(const Template& made_by, std::vector<cel::Value>& values) {
-    // A private document is made without its secret, only to know which one it is.
-    diag::Origin reference = diag::kNoOrigin;
-    const compose::ResolveSecret note = [&](const yaml::Node& written, std::string_view) {
-      reference = secrets::place_of_secret(written);
-      return std::string();
+    // A private document is made without its secrets, to know which one it is, or to encrypt it.
+    std::vector<Held> held;
+    const compose::ResolveSecret note = [&](const yaml::Node& written, std::string_view as) {
+      held.push_back({stand_in(written), written, std::string(as)});
+      return held.back().stand_in;
     };
     const bool left_out = made_by.is_private && !resolve_;
     compose::Instance instance(context_.arena, left_out ? note : resolve_, context_.sources,
@@ -125,13 +138,22 @@ class Renderer {
     if (!body || context_.sink.error_count() != errors_before) return;
     document.body = *body;
     if (document.raw ? document.path.empty() : !identify(document)) return;
-    if (left_out) {
-      const std::string kind(document.body.get("kind").as_string());
-      const std::string name(document.body.get({"metadata", "name"}).as_string());
-      out_.left_out.push_back({kind + " `" + name + "`", reference});
+    if (left_out) return leave_out(std::move(document), std::move(held));
+    out_.documents.push_back(std::move(document));
+  }
+
+  // What holds secrets is encrypted, or is no document of Git.
+  void leave_out(Document document, std::vector<Held> held) {
+    if (cluster_.encrypt != nullptr && !document.layer.empty()) {
+      document.held = std::move(held);
+      to_encrypt_.push_back(std::move(document));
       return;
     }
-    out_.documents.push_back(std::move(document));
+    const diag::Origin reference =
+        held.empty() ? diag::kNoOrigin : secrets::place_of_secret(held.back().reference);
+    const std::string kind(document.body.get("kind").as_string());
+    const std::string name(document.body.get({"metadata", "name"}).as_string());
+    out_.left_out.push_back({kind + " `" + name + "`", reference});
   }
 
   // The string that a text gives; nothing after a fault.
@@ -197,6 +219,7 @@ class Renderer {
   yaml::Context context_;
   Rendered& out_;
   const Content* content_ = nullptr;  // of the template at work
+  std::vector<Document> to_encrypt_;
 };
 
 std::string file_name(const Document& document) {
@@ -215,6 +238,8 @@ std::string file_name(const Document& document) {
 // Annotations that the kind wants on every object; what a template or patch wrote wins.
 yaml::Node annotated(const Document& document, yaml::Arena& arena) {
   if (document.kind == nullptr || document.kind->annotations.is_null()) return document.body;
+  // What is encrypted already is authenticated as a whole.
+  if (secrets::is_sops_object(document.body)) return document.body;
   const yaml::Node metadata = document.body.get("metadata");
   yaml::MapBuilder annotations(metadata.get("annotations"));
   for (const yaml::Entry& entry : document.kind->annotations.entries()) {
@@ -236,11 +261,7 @@ void check_documents(std::vector<Document>& documents, std::size_t from, diag::S
   std::map<std::string, diag::Origin> objects;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     Document& document = documents[i];
-    if (document.path.empty()) {
-      const std::string folder =
-          document.folder.empty() ? "layers/" + document.layer : document.folder;
-      document.path = folder + "/" + file_name(document);
-    }
+    if (document.path.empty()) document.path = path_of(document);
     const diag::Origin at =
         document.path_at != diag::kNoOrigin ? document.path_at : document.origin;
     const auto [first, added] = paths.emplace(document.path, at);
@@ -348,6 +369,30 @@ void add_extra(const std::vector<ExtraManifest>& extra, const catalog::Platform&
   }
 }
 
+// Encrypts documents whose secrets are stand-ins, after their overrides. Those that nothing may
+// change any more are given back, the others are added to `out`.
+std::vector<Document> encrypt(std::vector<Document>& documents, const Cluster& cluster,
+                              Overrides& overrides, std::vector<Document>& out,
+                              yaml::Context context) {
+  std::vector<Document> authentic;
+  if (documents.empty()) return authentic;
+  const std::size_t errors_before = context.sink.error_count();
+  for (Document& document : documents) document.body = annotated(document, context.arena);
+  overrides.apply(documents, context.sink);
+  check_objects(documents, *cluster.blueprint.platform, context.arena, context.sources,
+                context.sink);
+  if (context.sink.error_count() != errors_before) return authentic;
+  for (Document& document : documents) {
+    if (!(*cluster.encrypt)(document)) continue;
+    document.held.clear();
+    document.unpatched = {};
+    document.kind = cluster.blueprint.platform->kind(document.body.get("apiVersion").as_string(),
+                                                     document.body.get("kind").as_string());
+    (document.authentic ? authentic : out).push_back(std::move(document));
+  }
+  return authentic;
+}
+
 }  // namespace
 
 Rendered render(const Templates& templates, const Cluster& cluster,
@@ -357,17 +402,21 @@ Rendered render(const Templates& templates, const Cluster& cluster,
   const std::size_t errors_before = context.sink.error_count();
   Renderer renderer(cluster, resolve, context, out);
   for (const std::unique_ptr<const Template>& made_by : templates) {
-    if (!made_by->index) renderer.run(*made_by, {});
+    if (made_by->phase == Phase::documents) renderer.run(*made_by, {});
   }
   add_extra(extra, *cluster.blueprint.platform, out);
+  if (context.sink.error_count() != errors_before) return out;
+  const yaml::Node spec =
+      cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
+  Overrides overrides(spec.get("overrides"), context.arena);
+  std::vector<Document> authentic =
+      encrypt(renderer.to_encrypt(), cluster, overrides, out.documents, context);
   if (context.sink.error_count() != errors_before) return out;
   for (Document& document : out.documents) {
     if (!document.raw) document.body = annotated(document, context.arena);
   }
-  const yaml::Node spec =
-      cluster.provenance != nullptr ? cluster.provenance->root("spec") : cluster.blueprint.spec;
-  Overrides overrides(spec.get("overrides"), context.arena);
   overrides.apply(out.documents, context.sink);
+  std::move(authentic.begin(), authentic.end(), std::back_inserter(out.documents));
   const NoMatch no_match =
       out.withheld.empty() && out.left_out.empty() ? NoMatch::error : NoMatch::warning;
   overrides.report_unmatched(out.documents, true, no_match, context.sink);
@@ -387,7 +436,7 @@ Rendered render(const Templates& templates, const Cluster& cluster,
       describe(out.documents, &Document::layer, emptied, context.arena),
       describe(out.documents, &Document::folder, {}, context.arena)};
   for (const std::unique_ptr<const Template>& made_by : templates) {
-    if (made_by->index) renderer.run(*made_by, lists);
+    if (made_by->phase == Phase::index) renderer.run(*made_by, lists);
   }
   const std::span<Document> indexes = std::span(out.documents).subspan(documents);
   for (Document& document : indexes) {
@@ -407,7 +456,10 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
   Rendered out;
   Renderer renderer(cluster, resolve, context, out);
   for (const std::unique_ptr<const Template>& made_by : templates) {
-    const Content* content = made_by->index ? nullptr : made_by->content(context.sink);
+    const Content* content =
+        made_by->phase == Phase::documents ? made_by->content(context.sink) : nullptr;
+    // What is encrypted for Git needs nobody who creates it.
+    if (made_by->is_private && cluster.encrypt != nullptr) continue;
     if (content != nullptr && content->body->has_secret) renderer.run(*made_by, {});
   }
   for (Document& document : out.documents) {
@@ -417,6 +469,17 @@ std::vector<Document> render_secret(const Templates& templates, const Cluster& c
   apply_overrides(cluster.blueprint.spec.get("overrides"), out.documents, NoMatch::ignore,
                   context.arena, context.sink);
   return std::move(out.documents);
+}
+
+Rendered render_phase(const Templates& templates, Phase phase, const Cluster& cluster,
+                      const yaml::Node& seen, yaml::Context context) {
+  Rendered out;
+  const compose::ResolveSecret no_secrets;
+  Renderer renderer(cluster, no_secrets, context, out);
+  for (const std::unique_ptr<const Template>& made_by : templates) {
+    if (made_by->phase == phase) renderer.run(*made_by, {seen});
+  }
+  return out;
 }
 
 std::vector<std::string> secret_paths(const Document& document) {
@@ -431,6 +494,11 @@ void digest(std::vector<Document>& documents) {
     yaml::pack_content(content, document.body);
     document.digest = base::sha256(content);
   }
+}
+
+std::string path_of(const Document& document) {
+  const std::string folder = document.folder.empty() ? "layers/" + document.layer : document.folder;
+  return folder + "/" + file_name(document);
 }
 
 std::string bytes(const Document& document) {

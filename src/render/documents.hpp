@@ -13,6 +13,14 @@
 
 namespace gpuctl::render {
 
+/// A secret that a document is to hold: a text that stands for it in the document, which names its
+/// reference.
+struct Held {
+  std::string stand_in;
+  yaml::Node reference;
+  std::string checked_as;  // see compose::ResolveSecret
+};
+
 /// A rendered document. Raw ones are no Kubernetes objects; a string node is written as it is.
 struct Document {
   std::string path;  // below the cluster's directory: "layers/20-machines/machineset-....yaml"
@@ -30,8 +38,16 @@ struct Document {
   diag::Origin patched_at = diag::kNoOrigin;  // the last override that changed it
   yaml::Node unpatched;                       // as it was before overrides, when there were any
   std::optional<base::Sha256> digest;         // of its content, when the run keeps a CleanRecord
-  bool leaving = false;  // of the last commit, and kept for this one: see leaving.hpp
+  bool leaving = false;        // of the last commit, and kept for this one: see leaving.hpp
+  std::vector<Held> held;      // while it is to be encrypted
+  std::string encrypted = {};  // of one that was: what the lock says of it
+  bool pending = false;        // stand-ins are in place of what will be encrypted
+  bool authentic = false;      // encrypted as a whole: a changed field would break it
 };
+
+/// Makes of a document that would hold secrets what may be committed, in its place: it sets `body`,
+/// `encrypted`, `pending` and `authentic`. False after diagnostics. See decision 43.
+using Encrypt = std::function<bool(Document& document)>;
 
 /// A document that waits for a fact.
 struct Withheld {
@@ -76,6 +92,8 @@ struct Cluster {
   /// That of the derivation: what documents carry are then marks of it. Or nullptr.
   cel::Provenance* provenance = nullptr;
   const Committed* committed = nullptr;  // absent: nothing was
+  /// How documents of templates with `private: true` get into layers; absent: they do not.
+  const Encrypt* encrypt = nullptr;
 };
 
 /// Reads an extra manifest relative to the blueprint and adds its documents (or reports).
@@ -96,12 +114,20 @@ Rendered render(const Templates& templates, const Cluster& cluster,
 std::vector<Document> render_secret(const Templates& templates, const Cluster& cluster,
                                     const compose::ResolveSecret& resolve, yaml::Context context);
 
+/// Instantiates the templates of a phase that belongs to no tree, `supplies` or `mirror`. `seen` is
+/// what it sees besides what every template sees.
+Rendered render_phase(const Templates& templates, Phase phase, const Cluster& cluster,
+                      const yaml::Node& seen, yaml::Context context);
+
 /// Dotted paths (no indexes) of fields that a committed document leaves out because they are
 /// secrets.
 std::vector<std::string> secret_paths(const Document& document);
 
 /// Sets the digest of every document.
 void digest(std::vector<Document>& documents);
+
+/// Where a document without a path of its own goes: "layers/20-machines/machineset-....yaml".
+std::string path_of(const Document& document);
 
 /// The bytes of a document's file.
 std::string bytes(const Document& document);

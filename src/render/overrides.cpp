@@ -86,7 +86,7 @@ bool matches_document(const Target& target, const Document& document, diag::Sink
   if (document.raw && (document.schema_of.empty() || !target.written().get("kind").is_string())) {
     return false;
   }
-  const bool is_index = document.made_by != nullptr && document.made_by->index;
+  const bool is_index = document.made_by != nullptr && document.made_by->phase == Phase::index;
   if (is_index && !target.written().get("kind").is_string()) return false;
   const schema::KindRef self = document.raw ? document.schema_of : schema::KindRef::of(body);
   return target.matches("group", self.group) && target.matches("version", self.version) &&

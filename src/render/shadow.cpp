@@ -79,17 +79,21 @@ struct Overridden {
   std::string path;
 };
 
-// Texts for people and the summary of the cluster may say what is no longer so.
+// Texts for people and the summary of the cluster may say what is no longer so. Commands for nodes
+// that nothing committed can mark are no such text: they make it so.
 bool has_effect(const Document& document) {
+  constexpr std::string_view kNodeCommands = "install/nodes.md";
   if (!document.raw || !document.schema_of.empty()) return true;
-  return document.body.is_string() && !document.path.ends_with(".md");
+  return document.body.is_string() &&
+         (!document.path.ends_with(".md") || document.path.ends_with(kNodeCommands));
 }
 
 // Where the value stands in the blueprint; kNoOrigin when nobody wrote it there.
 Origin written_at(const Provenance& provenance, Origin place, const diag::Sources& sources) {
   if (provenance.root_of(place) != "spec") return diag::kNoOrigin;
-  // A mapping was read for what it lacks.
-  if (provenance.place(place)->value.size() > 0) return diag::kNoOrigin;
+  // A mapping was read for what it lacks, and an empty list shows by what is not there.
+  const yaml::Node& value = provenance.place(place)->value;
+  if (value.size() > 0 || value.is_list()) return diag::kNoOrigin;
   const Origin behind = provenance.behind(place);
   const bool written = !cel::is_mark(behind) && sources.owns(behind) && sources.span(behind);
   return written ? behind : diag::kNoOrigin;

@@ -1,10 +1,13 @@
 #include "render/template.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/text.hpp"
+#include "document/document.hpp"
 #include "render/codes.hpp"
+#include "render/supplies.hpp"
 
 namespace gpuctl::render {
 
@@ -25,6 +28,27 @@ cel::Type lists_type() {
                    {"kinds", cel::Type::list(cel::Type::dyn()), true},
                    {"objects", cel::Type::list(cel::Type::object(object)), true}};
   return cel::Type::list(cel::Type::object(layer));
+}
+
+// Type of `supplies` in the phase `mirror`.
+cel::Type supplies_type() {
+  auto all = std::make_shared<cel::ObjectType>();
+  all->name = "supplies";
+  for (const SupplyKind& kind : supply_kinds()) {
+    auto one = std::make_shared<cel::ObjectType>();
+    one->name = kind.name;
+    for (const std::string_view field : kind.fields) {
+      one->fields.push_back({std::string(field), cel::Type::simple(cel::TypeKind::string), true});
+    }
+    all->fields.push_back({std::string(kind.name), cel::Type::list(cel::Type::object(one)), true});
+  }
+  return cel::Type::object(all);
+}
+
+Phase phase_of(std::string_view written) {
+  if (written == "index") return Phase::index;
+  if (written == "supplies") return Phase::supplies;
+  return written == "mirror" ? Phase::mirror : Phase::documents;
 }
 
 std::optional<cel::Text> compile_field(const yaml::Node& spec, std::string_view key,
@@ -97,10 +121,10 @@ class TemplateCompiler {
   TemplateCompiler(std::shared_ptr<const cel::Environment> environment, catalog::Library& library,
                    bool thorough, diag::Sink& sink)
       : base_(std::move(environment)), library_(library), thorough_(thorough), sink_(sink) {
-    auto index = std::make_shared<cel::Environment>(*base_);
-    index->variables.push_back({"layers", lists_type()});
-    index->variables.push_back({"folders", lists_type()});
-    index_ = std::move(index);
+    environments_ = {{Phase::documents, base_},
+                     {Phase::index, with({{"layers", lists_type()}, {"folders", lists_type()}})},
+                     {Phase::supplies, with({{"objects", cel::LazyType(document::objects_type)}})},
+                     {Phase::mirror, with({{"supplies", cel::LazyType(supplies_type)}})}};
   }
 
   std::unique_ptr<const Template> compile(const std::string& path) {
@@ -110,14 +134,14 @@ class TemplateCompiler {
     auto out = std::make_unique<Template>();
     out->path = path;
     out->origin = tree.get({"metadata", "name"}).origin();
-    out->index = spec.get("phase").as_string() == "index";
+    out->phase = phase_of(spec.get("phase").as_string());
     out->raw = spec.get("raw").as_boolean();
     out->layer = spec.get("layer").as_string();
     out->folder = spec.get("folder").as_string();
     out->is_private = spec.get("private").as_boolean();
     out->schema_of = schema::KindRef::written(spec.get("schemaOf"));
     out->spec_ = spec;
-    out->environment_ = out->index ? index_ : base_;
+    out->environment_ = environments_.at(out->phase);
     out->sources_ = &library_.sources();
     out->include_when =
         compile_field(spec, "includeWhen", *out->environment_, library_.sources(), sink_);
@@ -127,8 +151,14 @@ class TemplateCompiler {
   }
 
  private:
+  std::shared_ptr<const cel::Environment> with(std::vector<cel::Variable> variables) const {
+    auto out = std::make_shared<cel::Environment>(*base_);
+    for (cel::Variable& variable : variables) out->variables.push_back(std::move(variable));
+    return out;
+  }
+
   std::shared_ptr<const cel::Environment> base_;
-  std::shared_ptr<const cel::Environment> index_;
+  std::map<Phase, std::shared_ptr<const cel::Environment>> environments_;
   catalog::Library& library_;
   bool thorough_;
   diag::Sink& sink_;

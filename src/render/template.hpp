@@ -25,10 +25,18 @@ struct Content {
   std::unique_ptr<compose::Piece> body;
 };
 
+/// When a template runs, and what it sees besides what every template sees.
+enum class Phase {
+  documents,
+  index,     // after all documents, with `layers` and `folders`
+  supplies,  // only when somebody asks what the cluster pulls, with `objects`: see supplies.hpp
+  mirror,    // only when a tool is to copy that, with `supplies`
+};
+
 class Template {
  public:
-  std::string path;    // "templates/area/name.yaml"
-  bool index = false;  // phase: index
+  std::string path;  // "templates/area/name.yaml"
+  Phase phase = Phase::documents;
   bool raw = false;
   bool is_private = false;  // holds a secret, and exists only where secrets may be
   std::optional<cel::Text> include_when;

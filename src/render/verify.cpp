@@ -144,6 +144,7 @@ void verify_as_read(const std::vector<Document>& documents, const document::Kind
   std::set<diag::Origin> told;
   for (const Document& document : documents) {
     if (!document.body.is_map() || document.leaving) continue;
+    if (document.authentic) continue;  // its reader is a program; it was verified in clear
     const bool extra = document.made_by == nullptr;
     if (extra && objects.is_null()) objects = objects_among(documents, context.arena);
     about.rendered = !extra;

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/text.hpp"
+#include "cel/lazy.hpp"
 #include "rule/codes.hpp"
 #include "yaml/emit.hpp"
 #include "yaml/path.hpp"
@@ -121,10 +122,7 @@ class RuleCompiler {
 
   cel::LazyExpression lazy(const yaml::Node& scalar,
                            const std::shared_ptr<const cel::Environment>& environment) {
-    if (scalar.is_null()) return {};
-    cel::LazyExpression out(scalar, environment, sources_);
-    if (thorough_) out.check(*sink_);
-    return out;
+    return cel::lazy<cel::Expression>(scalar, environment, thorough_, sources_, *sink_);
   }
 
   // Rules with the same loops share them, and with them what the loops go over.
@@ -176,8 +174,7 @@ class RuleCompiler {
       return known;
     }
     const std::size_t errors_before = sink_->error_count();
-    cel::LazyExpression out(list, environment, sources_);
-    if (thorough_) out.check(*sink_);
+    cel::LazyExpression out = lazy(list, environment);
     if (sink_->error_count() != errors_before) out = {};
     return std::make_shared<const cel::LazyExpression>(std::move(out));
   }

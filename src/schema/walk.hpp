@@ -76,7 +76,7 @@ class Walk {
                  std::size_t second, const Place& place);
   // combinations.cpp
   bool check_combinations(const Schema& schema, const yaml::Node& value, const Place& place);
-  /// Without a word. `blocks`, when not null, stays true only when what is wrong blocks rules.
+  /// Silently. `blocks`, when not null, stays true only when what is wrong blocks rules.
   bool matches(const Schema& schema, const yaml::Node& value, const Place& place, bool* blocks);
   void explain_branches(const Slots& branches, const yaml::Node& value, const Place& place,
                         diag::Diagnostic& finding);

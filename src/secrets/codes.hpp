@@ -14,5 +14,12 @@ inline constexpr std::string_view kRandomText = "GPU0653";         // looks rand
 inline constexpr std::string_view kNotSearched = "GPU0654";        // too much, or too deep
 inline constexpr std::string_view kIdleAllowance = "GPU0655";      // `allow` that nothing needs
 inline constexpr std::string_view kFaultyRule = "GPU0656";         // rule that cannot be compiled
+inline constexpr std::string_view kUnusableCertificate = "GPU0851";  // nothing can be sealed for it
+inline constexpr std::string_view kEndedCertificate = "GPU0852";     // ended, or not begun
+inline constexpr std::string_view kEndingCertificate = "GPU0853";    // ends soon
+inline constexpr std::string_view kNoSops = "GPU0854";               // no program
+inline constexpr std::string_view kSopsFailed = "GPU0855";           // the program did not do it
+inline constexpr std::string_view kSopsDiffers = "GPU0856";          // or did something else
+inline constexpr std::string_view kNotSealed = "GPU0857";            // the library failed
 
 }  // namespace gpuctl::secrets

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "secrets/assignments.hpp"
+#include "secrets/ciphertext.hpp"
 #include "secrets/decode.hpp"
 #include "secrets/urls.hpp"
 #include "secrets/words.hpp"
@@ -90,15 +91,11 @@ bool is_secret_object(const yaml::Node& map) {
       map.get("apiVersion").as_string().find('/') != std::string_view::npos) {
     return false;
   }
-  // SOPS leaves the form of the object and encrypts its values, each by itself.
-  const auto is_open = [](const yaml::Node& values) {
-    if (values.is_null()) return false;
-    if (!values.is_map()) return true;
-    return std::any_of(
-        values.entries().begin(), values.entries().end(),
-        [](const yaml::Entry& entry) { return !entry.value.as_string().starts_with("ENC["); });
+  const auto holds = [](const yaml::Node& values) {
+    return !values.is_null() && !(values.is_map() && values.size() == 0);
   };
-  return is_open(map.get("data")) || is_open(map.get("stringData"));
+  // SOPS leaves the form of the object and encrypts its values, each by itself.
+  return (holds(map.get("data")) || holds(map.get("stringData"))) && !is_sops_object(map);
 }
 
 // What was found in one text, and in what it wraps.
@@ -394,7 +391,7 @@ class TreeSearch {
               const Step& here) {
     const Hit* best = nullptr;
     std::vector<Hit> hits = TextSearch(rules_, budget_, Form::prose).search(text, depth_);
-    if (const NamedSecret* named = sealed_ ? nullptr : rules_.named(name)) {
+    if (const NamedSecret* named = rules_.named(name)) {
       // A text that happens to be YAML may be prose: `Password: ask the team`.
       const bool blanks = text.find(' ') != std::string_view::npos;
       const bool prose =
@@ -403,7 +400,7 @@ class TreeSearch {
         hits.push_back({0, text.size(), Sign::name, true, std::string(named->name), ""});
       }
     }
-    const bool encrypted = sealed_ || text.starts_with("ENC[");  // by SOPS
+    const bool encrypted = sealed_ ? is_sealed_value(text) : is_sops_value(text);
     for (const Hit& hit : hits) {
       if (encrypted && (hit.sign == Sign::randomness || hit.sign == Sign::name)) continue;
       if (best == nullptr || (hit.sure && !best->sure)) best = &hit;
@@ -476,7 +473,7 @@ class TreeSearch {
   Budget& budget_;
   std::size_t depth_;
   bool in_sealed_object_ = false;
-  bool sealed_ = false;  // below `encryptedData` of one: names and randomness say nothing there
+  bool sealed_ = false;  // below `encryptedData` of one, where values are sealed
   std::vector<Finding> findings_;
 };
 

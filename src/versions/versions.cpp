@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "cel/lazy.hpp"
 #include "derive/codes.hpp"
 #include "derive/environment.hpp"
 #include "versions/codes.hpp"
@@ -234,8 +235,8 @@ class VersionSearch {
       const std::string& keep = axes_[axis].axis->keep;
       diag::Diagnostic& refused =
           context_.sink
-              .error(derive::kChoiceInvalid, earlier_.choices.get(keep).origin(),
-                     "the kept choice `" + keep + "` is no longer valid")
+              .error(derive::kChoiceInvalid, earlier_.kept(keep)->origin(),
+                     derive::invalid_choice(earlier_, keep))
               .got("\"" + std::string(value.as_string()) + "\"")
               .note(others.empty() ? "it does not go with the blueprint"
                                    : "it does not go with " + base::join(others, ", "));
@@ -375,11 +376,7 @@ class AxisCompiler {
  private:
   template <typename T>
   cel::Lazy<T> lazy(const yaml::Node& written, std::string_view key) {
-    const yaml::Node* scalar = written.find(key);
-    if (scalar == nullptr) return {};
-    cel::Lazy<T> out(*scalar, environment_, sources_);
-    if (thorough_) out.check(sink_);
-    return out;
+    return cel::lazy<T>(written.get(key), environment_, thorough_, sources_, sink_);
   }
 
   std::shared_ptr<const cel::Environment> environment_;

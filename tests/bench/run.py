@@ -62,6 +62,26 @@ def write_blueprints(sample, count, folder):
     return out
 
 
+def write_fleet(sample, blueprints, folder):
+    """The same clusters as a fleet: the sample as its base, and a table of their names."""
+    folder.mkdir()
+    (folder / "base.yaml").write_text(sample.read_text())
+    rows = []
+    for path in blueprints:
+        stage = re.search(r"^  stage: (\S+)$", path.read_text(), re.M)
+        rows.append(f"{path.stem},{stage[1] if stage else 'prod'}")
+        facts = path.with_suffix(".facts.yaml")
+        if facts.exists():
+            (folder / rows[-1].split(",")[1]).mkdir(exist_ok=True)
+            shutil.copy(facts, folder / rows[-1].split(",")[1] / facts.name)
+    (folder / "clusters.csv").write_text("name,stage\n" + "\n".join(rows) + "\n")
+    (folder / "fleet.yaml").write_text(
+        "apiVersion: gpuctl.dev/v1alpha1\nkind: Fleet\nmetadata: {name: bench}\nspec:\n"
+        "  extends: base.yaml\n  clusters:\n"
+        "    - {name: '${item.name}', stage: '${item.stage}', table: clusters.csv}\n")
+    return folder / "fleet.yaml"
+
+
 def manifests(cluster):
     return [path for path in sorted(cluster.glob("layers/*/*.yaml"))
             if path.name != "kustomization.yaml"]
@@ -200,6 +220,7 @@ def prepare(gpuctl, sample, count, folder, env):
     """Everything that is timed for `count` clusters, by name."""
     folder.mkdir()
     blueprints = write_blueprints(sample, count, folder / "in")
+    fleet = write_fleet(sample, blueprints, folder / "fleet")
     tree, fresh, copy = folder / "tree", folder / "fresh", folder / "copy"
     done, imported, checkout = folder / "done.git", folder / "imported.git", folder / "checkout"
     subprocess.run([gpuctl, "render", *blueprints, "-o", tree], check=True, env=env,
@@ -224,8 +245,11 @@ def prepare(gpuctl, sample, count, folder, env):
     commands = {
         "render": Timed(render, env, remove(fresh)),
         "render -j 1": Timed([*render, "-j", "1"], env, remove(fresh)),
+        "render, one fleet": Timed([gpuctl, "render", fleet, "-o", fresh], env, remove(fresh)),
         "cp -r": Timed(["cp", "-r", tree, copy], env, remove(copy)),
         "apply": Timed([*apply, folder / "new.git"], env, bare(folder / "new.git")),
+        "apply, one fleet": Timed([gpuctl, "apply", fleet, "--repo", folder / "new.git"], env,
+                                  bare(folder / "new.git")),
         "apply -j 1": Timed([*apply, folder / "new.git", "-j", "1"], env, bare(folder / "new.git")),
         "git fast-import": Timed(
             f"git -C {imported} fast-import --quiet --done < {folder / 'stream'}", env,
@@ -263,7 +287,8 @@ def slope(points):
                    sum((x - mean_x) ** 2 for x, _ in points))
 
 
-PEERS = {"render": "cp -r", "render -j 1": "cp -r", "apply": "git fast-import",
+PEERS = {"render": "cp -r", "render -j 1": "cp -r", "render, one fleet": "cp -r",
+         "apply": "git fast-import", "apply, one fleet": "git fast-import",
          "apply -j 1": "git fast-import", "apply, nothing new": "git status",
          "apply --full": "git fast-import"}
 
@@ -340,9 +365,9 @@ def readme_block(sizes, results, files):
     row(f"{most:,} clusters into a new directory", "render", "cp -r", "`cp -r` of the tree")
     row(f"{most:,} clusters into a bare repository", "apply", "git fast-import",
         "`git fast-import` of the content")
-    row("the same again, nothing new", "apply, nothing new", "git status",
+    row("second run, no changes", "apply, nothing new", "git status",
         "`git status` on a checkout")
-    row("the same again, `--full`", "apply --full", None, None)
+    row("second run, `--full`", "apply --full", None, None)
     peak = max(all_of_them[name].megabytes for name in PEERS)
     lines.append(f"\nPeak memory: {one['render'].megabytes:.0f} MB for one cluster, {peak:.0f} MB for "
                  f"{most:,}.\n")

@@ -54,6 +54,8 @@ def openshift(rng):
             made["role"] = rng.choice(["infra", "storage", "ml"])
         if rng.random() < 0.4:
             made["taints"] = [{"key": "team", "value": name}]
+        if rng.random() < 0.4:
+            made["labels"] = {"example.com/team": name}
         return made
     names = ["a", "b", "infra", "ml", "worker"]
     return {"openshift": {"version": rng.choice(["4.18", "4.20", "4.22"])},
@@ -75,13 +77,22 @@ def gke(rng):
             made["scaling"] = {"min": least, "max": least + rng.randint(1, 8)}
         if rng.random() < 0.3:
             made["generation"] = rng.randint(1, 3)
+        if rng.random() < 0.2:
+            made["spot"] = True
+        if rng.random() < 0.3:
+            made["labels"] = {"team": name}
+        if rng.random() < 0.2:
+            made["minCpuPlatform"] = "Intel Cascade Lake"
+        if rng.random() < 0.2:
+            made["networkTags"] = [name]
         return made
-    spec = {"gke": {"project": "example-ml", "location": "us-central1", "nodeZones": zones, "version": "1.35",
-                    "controlPlane": {"privateEndpoint": True}},
+    spec = {"gke": {"project": "example-ml", "location": "us-central1", "nodeZones": zones, "version": "1.35"},
             "gpuPools": [pool(name, "g2-standard-8") for name in rng.sample(["l4", "l4-g2", "system", "a"], rng.randint(0, 3))],
             "machinePools": [pool(name, "n2-standard-8") for name in rng.sample(["infra", "infra-g3", "a"], rng.randint(0, 2))]}
     if rng.random() < 0.5:
         spec["cluster"] = {"existing": True, **({"name": "theirs"} if rng.random() < 0.5 else {})}
+    else:
+        spec["gke"]["controlPlane"] = {"privateEndpoint": True}
     if rng.random() < 0.3:
         spec["systemPool"] = {"machineType": "e2-standard-4"}
     return spec
@@ -125,6 +136,7 @@ def check_openshift(tally, what, spec, out, documents):
         tally.check([found.get("gpuctl.dev/pool")] == (wanted or [None]), f"{what}: {name} has {found}, not of {wanted}")
         if wanted:
             pool = pools[wanted[0]]
+            tally.check(pool.get("labels", {}).items() <= found.items(), f"{what}: {name} lacks labels of {wanted[0]}")
             usual = [{"key": "nvidia.com/gpu"}] if "gpu" in pool else []
             asked = {one["key"] + (f"={one['value']}" if "value" in one else "") + ":NoSchedule"
                      for one in pool.get("taints", usual)}
@@ -148,6 +160,11 @@ def check_gke(tally, what, spec, out, documents):
         else:
             size = made["nodeCount"] * len(made["nodeLocations"])
             tally.check(size == pool["replicas"], f"{what}: {name} has {size} nodes, not {pool['replicas']}")
+        node = made["nodeConfig"]
+        tally.check(node.get("spot", False) == pool.get("spot", False), f"{what}: {name} has spot {node.get('spot')}")
+        tally.check(pool.get("labels", {}).items() <= node.get("labels", {}).items(), f"{what}: {name} lacks its labels")
+        tally.check(node.get("minCpuPlatform") == pool.get("minCpuPlatform") and node.get("tags") == pool.get("networkTags"),
+                    f"{what}: {name} has {node.get('minCpuPlatform')} and {node.get('tags')}")
         theirs = {"external": f"projects/example-ml/locations/us-central1/clusters/{cluster}"}
         tally.check(made["clusterRef"] == (theirs if existing else {"name": "lab"}), f"{what}: {made['clusterRef']}")
     if existing:

@@ -8,6 +8,8 @@ looked at with eyes of its own:
   that of a pool or was asked for;
 - each limit of GPUs of the autoscaler is that of some machines, and lets each pool have its largest size;
 - the autoscaler may make as many nodes as there are and may come;
+- taints, labels and spot machines are those of the pool, and ARM machines start with an image of their kind;
+- of a cluster that exists nothing is written for an installer;
 - each MachineAutoscaler and each health check names MachineSets that are there, and minima and maxima of the zones
   add up to those of the pool.
 What is refused must be refused for one of the reasons that a random blueprint can bring about.
@@ -36,6 +38,9 @@ ROLE = "node-role.kubernetes.io/"
 ZONES = {"aws": ["eu-central-1a", "eu-central-1b", "eu-central-1c"],
          "gcp": ["us-central1-a", "us-central1-b", "us-central1-c"], "vsphere": ["fd-1"]}
 INFRA = "lab-x7k2p"
+ARM = {"aws": {"instanceType": "m7g.xlarge"}, "gcp": {"machineType": "t2a-standard-4"}}
+IMAGES = {"aws": {"amd64": "ami-0a1b2c3d4e5f60718", "arm64": "ami-0b1b2c3d4e5f60718"},
+          "gcp": {"amd64": "projects/rhcos-cloud/global/images/rhcos", "arm64": "projects/rhcos-cloud/global/images/rhcos-arm"}}
 
 
 def count(rng):
@@ -66,6 +71,16 @@ def pool(rng, platform, name, gpu):
                                         for i, zone in enumerate(zones)}}
     if rng.random() < 0.2:
         made["healthCheck"] = {"maxUnhealthy": 1}
+    if rng.random() < 0.3:
+        made["taints"] = [{"key": "team", "value": name, "effect": rng.choice(["NoSchedule", "PreferNoSchedule"])}]
+    if rng.random() < 0.3:
+        made.setdefault("labels", {})["example.com/team"] = name
+    if gpu and rng.random() < 0.3:
+        made.setdefault("labels", {})["cluster-api/accelerator"] = rng.choice(["ours", "theirs"])
+    if platform != "vsphere" and rng.random() < 0.2:
+        made["spot"] = True
+    if platform in ARM and not gpu and name != "worker" and rng.random() < 0.3:
+        made.update(ARM[platform])
     return made
 
 
@@ -81,6 +96,12 @@ def blueprint(rng, platform):
         spec["workers"] = {"replicas": rng.randint(2, 5)}
     if rng.random() < 0.3:
         spec["openshift"]["machineConfigPools"] = [{"name": rng.choice(["infra", "ml", "spare"]), "maxUnavailable": 2}]
+    if rng.random() < 0.3:
+        spec["cluster"] = {"existing": True, "installedWith": rng.choice(["4.14", "4.18"])}
+        del spec["baseDomain"], spec["access"]
+        for center in spec.get("vsphere", {}).get("vCenters", []):
+            center.pop("user", None)
+            center.pop("password", None)
     return {"apiVersion": "gpuctl.dev/v1alpha1", "kind": "Blueprint", "metadata": {"name": "lab"}, "spec": spec}
 
 
@@ -93,9 +114,28 @@ def check_machine_sets(tally, what, spec, sets):
         tally.check(selector.items() <= labels.items()
                     and selector["machine.openshift.io/cluster-api-machineset"] == one["metadata"]["name"],
                     f"{what}: {one['metadata']['name']} selects {selector}")
+    for pool in pools_of(spec):
+        own = [one for one in sets if node_labels(one).get("example.com/team") == pool["name"]]
+        if "example.com/team" in pool.get("labels", {}):
+            tally.check(bool(own), f"{what}: no machines have the label of {pool['name']}")
+        for one in own:
+            check_machines(tally, f"{what}: {one['metadata']['name']}", spec, pool, one["spec"]["template"]["spec"])
     wanted = sum(one.get("replicas", one.get("scaling", {}).get("min")) for one in pools_of(spec))
     tally.check(sum(one["spec"]["replicas"] for one in sets) == wanted,
                 f"{what}: {wanted} machines are wanted at first")
+
+
+def check_machines(tally, what, spec, pool, machine):
+    value = machine["providerSpec"]["value"]
+    taints = [{"key": "team", "value": pool["name"], "effect": pool["taints"][0]["effect"]}] if "taints" in pool else None
+    tally.check(taints is None or machine.get("taints") == taints, f"{what} has taints {machine.get('taints')}")
+    is_spot = "spotMarketOptions" in value or value.get("preemptible") or value.get("provisioningModel") == "Spot"
+    tally.check(bool(is_spot) == pool.get("spot", False), f"{what} is {'' if is_spot else 'not '}spot")
+    if spec["platform"] in IMAGES:
+        type_of = value.get("instanceType", value.get("machineType"))
+        kind = "arm64" if type_of in ARM[spec["platform"]].values() else "amd64"
+        image = value["ami"]["id"] if spec["platform"] == "aws" else value["disks"][0]["image"]
+        tally.check(image == IMAGES[spec["platform"]][kind], f"{what}, {type_of}, starts with {image}")
 
 
 def pools_of(spec):
@@ -159,10 +199,9 @@ def check(tally, gpuctl, what, made, scratch):
     """Whether it was rendered."""
     scratch.mkdir()
     (scratch / "blueprint.yaml").write_text(json.dumps(made))
-    images = {"aws": "ami-0a1b2c3d4e5f60718", "gcp": "projects/rhcos-cloud/global/images/rhcos"}
     facts = {"infraID": INFRA}
-    if made["spec"]["platform"] in images:
-        facts["bootImages"] = {"amd64": images[made["spec"]["platform"]]}
+    if made["spec"]["platform"] in IMAGES:
+        facts["bootImages"] = IMAGES[made["spec"]["platform"]]
     (scratch / "facts.yaml").write_text(yaml.safe_dump(
         {"apiVersion": "gpuctl.dev/v1alpha1", "kind": "Facts", "spec": facts}))
     done = run([gpuctl, "render", scratch / "blueprint.yaml", "--facts", scratch / "facts.yaml", "-o", scratch / "out"],
@@ -179,6 +218,8 @@ def check(tally, gpuctl, what, made, scratch):
     check_machine_sets(tally, what, made["spec"], sets)
     check_config_pools(tally, what, made["spec"], sets, documents["MachineConfigPool"])
     check_scaling(tally, what, made["spec"], sets, documents)
+    if "cluster" in made["spec"]:
+        tally.check(not list((scratch / "out").rglob("install-config.yaml")), f"{what}: an install-config")
     if not made["spec"]["gpuPools"]:
         stack = [kind for kind in ("ClusterPolicy", "NodeFeatureDiscovery", "Subscription") if documents[kind]]
         tally.check(not stack, f"{what}: a GPU stack without GPUs: {stack}")

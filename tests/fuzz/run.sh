@@ -7,14 +7,15 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-60}
 shift || true
 targets=("$@")
-if [ ${#targets[@]} -eq 0 ]; then targets=(yaml cel schema template validate foreign generated exchange); fi
+if [ ${#targets[@]} -eq 0 ]; then targets=(yaml cel schema template validate foreign generated exchange log table); fi
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 
-cmake --preset fuzz "${launcher[@]}" >/dev/null && cmake --build --preset fuzz || exit 1
+cmake --preset asan "${launcher[@]}" >/dev/null &&
+  cmake --build --preset asan --target "${targets[@]/#/fuzz_}" || exit 1
 
 fuzz() {
-  local target=$1 build=build/fuzz/tests/fuzz status
+  local target=$1 build=build/asan/tests/fuzz status
   local corpus=build/fuzz/corpus/$target findings=build/fuzz/findings/$target
   local inputs=("$corpus") options=() known
   mkdir -p "$corpus" "$findings"

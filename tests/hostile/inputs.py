@@ -371,7 +371,7 @@ def check_long_echo(scene):
         done = scene.refused("a long platform", "validate", "lab.yaml", place="lab.yaml")
         scene.check(len(done.stderr) < 12_000, f"{len(done.stderr)} bytes were said")
     for word in ("a" * 100_000, "GPU" + "0" * 100_000):
-        done = scene.refused("a long code", "explain", word, codes=["GPU0004"], deadline=2)
+        done = scene.refused("a long code", "explain", word, codes=["GPU0004", "GPU0008"], deadline=2)
         scene.check(len(done.stderr) < 2_000, f"{len(done.stderr)} bytes were said")
     scene.good()
     made = blueprint(**{"y" * 100_000: 1})
@@ -438,7 +438,7 @@ def check_other_commands(scene):
                       codes=["GPU0002"], names=["none"])
     scene.refused("unknown platform", "catalog", "gpus", "--platform", "../aws")
     for code in ("GPU9999", "../../etc/passwd", "", "GPU0001/../GPU0002", "\x1b[2J", "a" * 5000):
-        done = scene.refused(f"explain {code[:20]!r}", "explain", code, codes=["GPU0004"])
+        done = scene.refused(f"explain {code[:20]!r}", "explain", code, codes=["GPU0004", "GPU0008"])
         scene.check("\x1b" not in done.text, "an escape sequence reached the terminal")
 
 

@@ -26,12 +26,25 @@ from support.cases import case_arguments, chosen, memory, outcome, run_all  # no
 from support.program import Tally, skip  # noqa: E402
 import scene  # noqa: E402
 from run import build_shim  # noqa: E402
-from scene import CHANGED, CLUSTER, Scene, blueprint, remove, sound  # noqa: E402
+from scene import BLUEPRINT, CHANGED, CLUSTER, FACTS, Scene, blueprint, remove, sound  # noqa: E402
 
 WORDS = ["apply", "lab.yaml", "--facts", "lab.facts.yaml", "--repo", "repo"]
 DATES = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+FLEET_WORDS = ["apply", "fleet.yaml", "--repo", "repo"]
 FINISHED = "GPU0529"
 PARTS = 4  # of a case, so that they run side by side
+
+
+def write_fleet(scene, clusters, pools):
+    """fleet.yaml with this many clusters in one stage, and facts for each."""
+    names = [f"lab-{number}" for number in range(clusters)]
+    scene.write("fleet.yaml", {
+        "apiVersion": BLUEPRINT["apiVersion"], "kind": "Fleet", "metadata": {"name": "labs"},
+        "spec": {"stages": [{"name": "prod", "spec": {**BLUEPRINT["spec"], "gpuPools": pools}}],
+                 "clusters": [{"name": name, "stage": "prod"} for name in names]}})
+    for name in names:
+        scene.write(f"prod/{name}.facts.yaml", {**FACTS, "metadata": {"name": name},
+                                                "spec": {**FACTS["spec"], "infraID": f"{name}-x7k2p"}})
 
 
 class Repository:
@@ -39,6 +52,7 @@ class Repository:
 
     def __init__(self, scene, kind):
         self.scene, self.kind = scene, kind
+        self.words = FLEET_WORDS if kind == "fleet" else WORDS
         self.repo, self.pristine = scene.work / "repo", scene.folder / "pristine"
         scene.env.update(DATES)
         scene.good()
@@ -47,12 +61,16 @@ class Repository:
             (self.repo / "mine").write_text("mine\n")
             scene.git("add", "-A", at=self.repo)
             scene.git("commit", "-qm", "mine", at=self.repo)
+        elif kind == "fleet":  # two clusters change and one comes
+            write_fleet(scene, 2, BLUEPRINT["spec"]["gpuPools"])
+            scene.accepted("before", *self.words)
+            write_fleet(scene, 3, CHANGED)
         else:
             scene.accepted("before", *WORDS)
             scene.write("lab.yaml", blueprint(gpuPools=CHANGED))
         self.copy(self.repo, self.pristine)
         self.old = self.tip()
-        scene.accepted("unharmed", *WORDS)
+        scene.accepted("unharmed", *self.words)
         self.new = self.tip()
         self.calls = self.first(lambda at: not self.run_to(at, signal.SIGKILL)[1], 4096) - 1
         # The first call that comes when the branch has moved.
@@ -77,7 +95,7 @@ class Repository:
         """One run that gets a signal before its call `at`; whether it came that far."""
         mark = self.scene.folder / "mark"
         mark.unlink(missing_ok=True)
-        done = self.scene.run(*WORDS, env={"LD_PRELOAD": str(self.scene.shim), "FAIL_CALL": "any",
+        done = self.scene.run(*self.words, env={"LD_PRELOAD": str(self.scene.shim), "FAIL_CALL": "any",
                                            "FAIL_AT": str(at), "FAIL_SIGNAL": str(int(number)),
                                            "FAIL_MARK": str(mark)})
         return done, mark.exists()
@@ -123,7 +141,7 @@ def check_killed(scene, kind, wanted, part):
         scene.check(tip in (repository.old, repository.new), f"{what}: at another commit")
         sound(scene, what, repository.repo)
         stale = tip == repository.new and repository.status()
-        again = scene.run(*WORDS)
+        again = scene.run(*repository.words)
         scene.check(again.code == 0, f"{what}: next run: {again.code}: {again.text}")
         scene.check(repository.tip() == repository.new, f"{what}: next run made another commit")
         scene.check(not repository.status(), f"{what}: work tree: {repository.status()}")
@@ -135,7 +153,7 @@ def check_killed(scene, kind, wanted, part):
             scene.check(FINISHED not in again.text, f"{what}: finished nothing: {again.text}")
         left = repository.leftovers()
         scene.check(not left, f"{what}: left {left[:3]}")
-        third = scene.accepted(f"{what}: third run", *WORDS)
+        third = scene.accepted(f"{what}: third run", *repository.words)
         scene.check(FINISHED not in third.text, f"{what}: says it twice")
     scene.check(behind, f"{kind}: no kill between branch and work tree")
 
@@ -152,7 +170,7 @@ def check_told(scene, kind, number, wanted, part):
         scene.check(moved or repository.tip() == repository.old, f"{what}: at another commit")
         scene.check(moved == said, f"{what}: moved {moved}, said so {said}: {done.text}")
         scene.check(not repository.status(), f"{what}: work tree: {repository.status()}")
-        again = scene.accepted(f"{what}: next run", *WORDS)
+        again = scene.accepted(f"{what}: next run", *repository.words)
         scene.check(FINISHED not in again.text, f"{what}: left half a work tree")
         scene.check(repository.tip() == repository.new and not repository.status(),
                     f"{what}: next run")
@@ -304,7 +322,7 @@ def cases(options):
     each = 0 if options.full else options.points
     rows = []
     for part in range(PARTS):
-        for kind in ("change", "first commit"):
+        for kind in ("change", "first commit", "fleet"):
             rows.append((f"killed, {kind} {part}", check_killed, (kind, each, part)))
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             if options.full or number == signal.SIGTERM or part == 0:

@@ -25,7 +25,7 @@ from support.program import ROOT, Tally, arguments, environment, read_tree, run,
 NOT_FIELDS = {"overrides", "extraManifests", "ignore"}
 # What only gpuctl, or a person who looks something up, reads.
 NOT_EFFECTS = {"cluster.yaml", "facts.yaml", "gpuctl.lock"}
-MOST_EDITS = 6
+MOST_EDITS = 9
 
 
 def values(tree, path=()):
@@ -64,7 +64,7 @@ def edits(value, texts):
     if not isinstance(value, str):
         return []
     other_digit = [value[:-1] + str((int(value[-1]) + 1) % 10)] if value[-1:].isdigit() else []
-    return ([text for text in texts if text != value][:3] + other_digit + [value + "x", "x" + value])[:MOST_EDITS]
+    return ([text for text in texts if text != value][:6] + other_digit + [value + "x", "x" + value])[:MOST_EDITS]
 
 
 def edited(blueprint, path, value):

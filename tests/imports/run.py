@@ -107,6 +107,13 @@ def differing(wanted, made, path=""):
     elif isinstance(wanted, list) and isinstance(made, list) and len(wanted) == len(made):
         for index, (left, right) in enumerate(zip(wanted, made)):
             yield from differing(left, right, f"{path}[{index}]")
+    elif isinstance(wanted, str) and isinstance(made, str) and wanted[:1] + made[:1] in ("{{", "[["):
+        try:
+            same = json.loads(wanted) == json.loads(made)
+        except ValueError:
+            same = wanted == made
+        if not same:
+            yield path
     elif isinstance(wanted, str) and isinstance(made, str) and "\n" in wanted + made:
         try:
             same = wanted == made or (yaml.safe_load(wanted) == yaml.safe_load(made)
@@ -198,7 +205,7 @@ def bare(source, target):
 
 def labelled_nodes(gpuctl, scratch, blueprint, commands):
     """Nodes after the commands that were written for them, as the GPU operator's labels have them too."""
-    pools = {pool["name"]: pool for pool in loaded(blueprint)[0]["spec"]["gpuPools"]}
+    pools = {pool["name"]: pool for pool in loaded(blueprint)[0]["spec"].get("gpuPools", [])}
     done = call(gpuctl, scratch, "catalog", "gpus", "-o", "json")
     products = {row["model"]: row.get("productLabel") for row in json.loads(done.stdout)}
     nodes = {}
@@ -278,7 +285,8 @@ def spelled_otherwise(case):
     return out
 
 
-def foreign(gpuctl, case, tally):
+def foreign(gpuctl, case, tally, same=lambda who, path: False):
+    """How many values overrides have; None where there is no blueprint. What `same` says of is no difference."""
     what = case.name
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
@@ -306,9 +314,10 @@ def foreign(gpuctl, case, tally):
                          "metadata": {"name": document.get("metadata", {}).get("name", "")}}
             if document.get("metadata", {}).get("namespace"):
                 rendered.setdefault(title(bare_name), []).append(document)
+        overridden = sum(leaves(one["patch"]) for one in blueprint["spec"].get("overrides", []))
         if (case / "leaves").exists():  # most values that overrides may have
-            found = sum(leaves(one["patch"]) for one in blueprint["spec"].get("overrides", []))
-            tally.check(found <= int((case / "leaves").read_text()), f"{what}: overrides of {found} values")
+            most = int((case / "leaves").read_text())
+            tally.check(overridden <= most, f"{what}: overrides of {overridden} values")
         excused = spelled_otherwise(case)
         used = set()
         for _, document in objects(case / "input"):
@@ -333,6 +342,8 @@ def foreign(gpuctl, case, tally):
                     said += [plain(path) for text in finding["notes"] for path in
                              text.removeprefix("the same holds with and without ").split(", ")]
             for path in differences:
+                if same(who, path):
+                    continue
                 if (who, path) in excused:
                     used.add((who, path))
                     continue
@@ -344,6 +355,14 @@ def foreign(gpuctl, case, tally):
         for place in excused.keys() - used:
             tally.check(False, f"{what}: `spelling` names {place}, which is equal")
         tally.check(True, what)
+        return overridden
+
+
+# Samples that do not come back by import, and why.
+NOT_IMPORTED = {
+    "fleet-hub": "what a hub hands out to its clusters is no part of a cluster",
+    "gcp-flux-hub": "wiring on a hub is taken for that of the cluster",
+}
 
 
 def main():
@@ -352,6 +371,8 @@ def main():
     listed = [ROOT / line for line in ROUND_TRIPS.read_text().splitlines()
               if line and not line.startswith("#")]
     for blueprint in samples() + listed:
+        if blueprint.stem in NOT_IMPORTED:
+            continue
         round_trip(options.gpuctl, blueprint, tally)
     cases = sorted(path.parent for path in (ROOT / "tests/golden/import").glob("*/input"))
     planted = 0

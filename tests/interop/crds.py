@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from interop.variants import engines, write_variant  # noqa: E402
+from interop.variants import engines_of, write_variant  # noqa: E402
 from support.program import ROOT, SHARED, Tally, arguments, environment, run, samples, skip  # noqa: E402
 
 SCHEMAS = SHARED / "schemas"
@@ -89,7 +89,7 @@ def check_bites(tally, gpuctl, blueprint, scratch, options, kinds, what):
     """The same run with one field too many has to fail, or the CRDs were not looked at."""
     text = blueprint.read_text()
     # A kind that every cluster of this sort has, and whose fields are known from its CRD alone.
-    usual = ("Subscription", "IAMPolicyMember", "MachineHealthCheck")
+    usual = ("Subscription", "IAMPolicyMember", "MachineHealthCheck", "ApplicationSet")
     # Pools for a cluster of others have none of them, and what they have is known without its CRD, too.
     kind = next((kind for kind in usual if kind in {k for _, k in kinds}), "ContainerNodePool")
     patch = (f"    - target: {{kind: {kind}}}\n"
@@ -118,7 +118,7 @@ def main():
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="crds-") as temporary:
         for sample in samples():
-            for engine in engines():
+            for engine in engines_of(sample):
                 scratch = pathlib.Path(temporary) / f"{sample.stem}-{engine}"
                 scratch.mkdir()
                 blueprint = write_variant(sample, engine, scratch / "in")

@@ -9,7 +9,9 @@ Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the publ
 suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), custom
 resources as an API server judges them (schema.py), settings of the GPU operator as it stores them
 (policies.py), alerts as Prometheus sees them (alerts.py), the scripts for vSphere against a simulated
-vCenter (vsphere.py), and all scripts by shellcheck, those for gcloud against a stand-in (scripts.py).
+vCenter (vsphere.py), secrets in Git as clusters open them (git_secrets.py), and all scripts by shellcheck,
+those for gcloud against a stand-in (scripts.py); reports and the CI kit by schemas and linters of others (ci_kit.py),
+and published clients of the Model Context Protocol (mcp_clients.py).
 """
 
 import json
@@ -20,6 +22,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.alerts import check_alerts  # noqa: E402
+from interop.ci_kit import check_ci_kit  # noqa: E402
+from interop.git_secrets import check_git_secrets  # noqa: E402
+from interop.mcp_clients import check_mcp_clients  # noqa: E402
 from interop.policies import check_policies  # noqa: E402
 from interop.scalars import check_scalars  # noqa: E402
 from interop.schema import check_schema  # noqa: E402
@@ -27,11 +32,11 @@ from interop.scripts import check_scripts  # noqa: E402
 from interop.text_bytes import check_bytes  # noqa: E402
 from interop.tools import kubectl, kustomize  # noqa: E402
 from interop.values import probe_of  # noqa: E402
-from interop.variants import engines, write_variant  # noqa: E402
+from interop.variants import engines, engines_of, write_variant  # noqa: E402
 from interop.vsphere import check_vsphere  # noqa: E402
 from interop.yaml_differential import check_differential  # noqa: E402
 from interop.yaml_suite import check_suite  # noqa: E402
-from support.program import Tally, arguments, environment, run, samples  # noqa: E402
+from support.program import ROOT, Tally, arguments, environment, run, samples  # noqa: E402
 
 KUSTOMIZATION = "kustomization.yaml"
 
@@ -127,6 +132,30 @@ def check_emptied(tally, gpuctl, programs, scratch):
                     f"emptied layer: {command[-1]}: {done.stdout.decode()}{done.stderr.decode()}")
 
 
+def check_overlay(tally, gpuctl, programs, scratch):
+    """An overlay of a blueprint, as docs/fleets.md shows it, gives a blueprint that gpuctl takes."""
+    sample = next(path for path in samples() if path.stem == "aws-minimal")
+    write(scratch / "base/blueprint.yaml", sample.read_text())
+    write(scratch / "base/kustomization.yaml", "resources: [blueprint.yaml]\n")
+    overlay = re.search(r"^# overlays/ml-a/kustomization.yaml\n(.*?)^```", (ROOT / "docs/fleets.md").read_text(),
+                        re.M | re.S)
+    if not tally.check(overlay is not None, "overlay: docs/fleets.md has none"):
+        return
+    write(scratch / "overlays/ml-a/kustomization.yaml", overlay[1])
+    for command in ([programs["kustomize"], "build"], [programs["kubectl"], "kustomize"]):
+        built = run([*command, scratch / "overlays/ml-a"], env=environment(scratch))
+        write(scratch / "ml-a.yaml", built.stdout.decode())
+        done = run([gpuctl, "fleet", "show", scratch / "ml-a.yaml", "--plain"], env=environment(scratch))
+        tally.check(built.returncode == 0 and done.returncode == 0
+                    and "name: ml-a" in done.stdout.decode() and "replicas: 3" in done.stdout.decode(),
+                    f"overlay: {command[-1]}: {built.stderr.decode()}{done.stderr.decode()}")
+
+
+def write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
 def main():
     gpuctl = arguments(__doc__).gpuctl
     programs = {"kustomize": kustomize(), "kubectl": kubectl()}
@@ -137,8 +166,9 @@ def main():
     check_scalars(tally, probe_of(gpuctl))
     objects = folders = 0
     with tempfile.TemporaryDirectory(prefix="interop-") as temporary:
+        check_overlay(tally, gpuctl, programs, pathlib.Path(temporary) / "overlay")
         for sample in samples():
-            for engine in engines():
+            for engine in engines_of(sample):
                 what = f"{sample.stem} with {engine}"
                 scratch = pathlib.Path(temporary) / f"{sample.stem}-{engine}"
                 scratch.mkdir()
@@ -160,10 +190,16 @@ def main():
     for part in (check_policies, check_alerts):
         with tempfile.TemporaryDirectory(prefix="operator-") as temporary:
             part(tally, pathlib.Path(temporary))
+    with tempfile.TemporaryDirectory(prefix="git-secrets-") as temporary:
+        check_git_secrets(tally, gpuctl, pathlib.Path(temporary))
     with tempfile.TemporaryDirectory(prefix="vsphere-") as temporary:
         check_vsphere(tally, gpuctl, pathlib.Path(temporary))
     with tempfile.TemporaryDirectory(prefix="scripts-") as temporary:
         check_scripts(tally, gpuctl, pathlib.Path(temporary))
+    with tempfile.TemporaryDirectory(prefix="ci-kit-") as temporary:
+        check_ci_kit(tally, gpuctl, pathlib.Path(temporary))
+    with tempfile.TemporaryDirectory(prefix="mcp-") as temporary:
+        check_mcp_clients(tally, gpuctl, pathlib.Path(temporary))
     tally.close()
 
 

@@ -20,7 +20,7 @@ import textwrap
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.documents import Maker, spoil  # noqa: E402
 from interop.tools import go_program  # noqa: E402
-from interop.variants import engines, write_variant  # noqa: E402
+from interop.variants import engines_of, write_variant  # noqa: E402
 from support.program import SHARED, STRICT, Tally, arguments, environment, run, samples  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -192,7 +192,7 @@ def rendered(gpuctl, crds, scratch):
     for crd in crds:
         first.setdefault((crd.group, crd.kind, crd.version), crd.file)
     for sample in samples():
-        for engine in engines():
+        for engine in engines_of(sample):
             folder = scratch / f"{sample.stem}-{engine}"
             folder.mkdir()
             blueprint = write_variant(sample, engine, folder / "in")

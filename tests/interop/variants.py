@@ -20,6 +20,11 @@ def engines():
     return [word.strip() for word in match[1].split(",")]
 
 
+def engines_of(sample):
+    """Those that can be asked of a sample: only Argo CD has fleets."""
+    return ["argocd"] if re.search(r"^    fleets:", sample.read_text(), re.M) else engines()
+
+
 def with_engine(text, engine):
     """The blueprint's text with this engine; what else it says about GitOps stays."""
     wanted = {"engine": engine}

@@ -34,6 +34,10 @@ MISTAKES = [
     (OCP + "provider.yaml", "table: openshiftReleases", "table: openshiftRelease", "GPU0402"),
     (OCP + "provider.yaml", "derived: openshift.minor", "derived: openshift.mnior", "GPU0402"),
     (OCP + "provider.yaml", "    gates: openshiftGates", "    gate: openshiftGates", "GPU0401"),
+    # Names of fields elsewhere, and what a first blueprint asks.
+    (AWS + "synonyms.yaml", "names: [region, awsRegion", "name: [region, awsRegion", "GPU0401"),
+    (AWS + "synonyms.yaml", "field: aws.region}", "field: aws.region, path: spec.aws.region}", "GPU0401"),
+    (AWS + "start.yaml", "ask: AWS region", "asks: AWS region", "GPU0401"),
     # Kinds.
     (OCP + "kinds.yaml", "scope: Namespaced", "scope: Namespacd", "GPU0401"),
     (OCP + "kinds.yaml", "protection: keep", "protection: kept", "GPU0401"),
@@ -47,7 +51,7 @@ MISTAKES = [
     (AWS + "tables/machines.yaml", "family: {type: string,", "family: {type: strng,", "GPU0401"),
     (AWS + "tables/machines.yaml", "{gpuModel: gpus,", "{gpuModel: gpu,", "GPU0402"),
     (AWS + "tables/machines.yaml", "{gpuModel: gpus,", "{gpuModl: gpus,", "GPU0402"),
-    (GPU + "tables/gpus.yaml", "display: [model, title,", "display: [model, titel,", "GPU0401"),
+    (GPU + "tables/gpus.yaml", "display: [model, architecture,", "display: [model, architectur,", "GPU0401"),
     (GPU + "tables/gpus.yaml", "model: {type: string, description", "model: {type: string, descripton", "GPU0401"),
     # Rows of tables.
     (AWS + "tables/machines.yaml", "type: g3.8xlarge, family: g3", "type: g3.8xlarge, famliy: g3", "GPU0201"),
@@ -143,8 +147,8 @@ MISTAKES = [
     (T + "aws/prerequisites.yaml", "$if: ours", "$if: ours &&", "GPU0301"),
     (T + "aws/prerequisites.yaml", "$if: ours", "$if ours", "GPU0411"),
     (T + "aws/prerequisites.yaml", "$if: ours", "$if: quotas", "GPU0302"),
-    (T + "aws/prerequisites.yaml", "    $if: ours\n", "", "GPU0411", "$end\n\n    The bootstrap machine"),
-    (T + "aws/prerequisites.yaml", "in it:\n    $end\n", "in it:\n", "GPU0411", "$else\n    A public"),
+    (T + "aws/prerequisites.yaml", "    $if: ours\n", "", "GPU0411", "$end\n\n    $if: cluster.existing\n    For families"),
+    (T + "aws/prerequisites.yaml", "in it:\n    $end\n", "in it:\n", "GPU0411", "$if: !cluster.existing\n\n    ## Permissions"),
     (T + "aws/prerequisites.yaml", "part in fixed\n", "part of fixed\n", "GPU0411",
      "$forEach: part of"),
     (T + "aws/prerequisites.yaml", "$let: known = ", "$let: region = ", "GPU0411"),

@@ -20,6 +20,7 @@ from support.knowledge import Copy  # noqa: E402
 from support.program import ROOT, run  # noqa: E402
 
 MOST_FILES = 3
+GOLDEN_S = 1200  # for all golden cases, on a busy machine
 
 # What a line of each operator is written in: the file, what marks the row of the newest line there, and what becomes
 # what in the copy of it. The source of the row is copied with it.
@@ -37,6 +38,7 @@ ABOUT = {
     "versions/*": "which lines are chosen, and which are offered instead",
     "blueprints/*": "samples, which name no line: what a user gets who leaves the choice to gpuctl",
     "cli/catalog-releases*": "the list of the lines",
+    "cli/mirror": "what samples pull, which name no line",
     # Rules whose messages list the lines that would do.
     "errors/GPU2401-*": "lines that exist",
     "errors/GPU2402-*": "lines for a release of the cluster",
@@ -79,7 +81,8 @@ def with_line(text, words):
 
 def golden(copy):
     """The cases that fail with this knowledge, with what is said of each."""
-    done = run([sys.executable, ROOT / "tests/golden/run.py", "--gpuctl", copy.gpuctl])
+    done = run([sys.executable, ROOT / "tests/golden/run.py", "--gpuctl", copy.gpuctl],
+               timeout=GOLDEN_S)
     parts = re.split(r"(?m)^FAILED (\S+)\n", done.stdout.decode())
     if not re.search(r"\d+ passed, \d+ failed\s*$", parts[-1]):
         sys.exit("the golden cases did not run: " + done.stderr.decode())

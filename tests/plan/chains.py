@@ -122,6 +122,8 @@ def add_pool(blueprint, dice):
 
 def label(blueprint, dice):
     pool = pool_of(blueprint, dice)
+    if not pool:
+        return False
     pool.setdefault("labels", {})["example.com/team"] = dice.choice(["a", "b", "c"])
     return True
 

@@ -8,7 +8,7 @@ import time
 import servers
 from transports import reach
 
-TRIES = 10  # of one run
+TRIES = 20  # of one run
 
 
 def hook_refuses(scene, kind, hook):
@@ -241,7 +241,7 @@ def cases(_):
     return ([(f"{hook} refuses by {kind}", hook_refuses, kind, hook)
              for kind, hook in (("file", "pre-receive"), ("git", "pre-receive"),
                                 ("http", "update"), ("ssh", "pre-receive"))] +
-            [(f"lost {times} times", loses, times) for times in (1, 4, 20)] +
+            [(f"lost {times} times", loses, times) for times in (1, 4, 40)] +
             [(f"rewritten: {kind}", rewritten, kind) for kind in ("back", "unrelated", "meanwhile")] +
             [(f"connection ends {when}", breaks_off, when) for when in ("before", "after")] +
             [(f"slow push: {kind}", slow_push, kind) for kind in ("deadline", "SIGTERM", "SIGINT")] +

@@ -2,10 +2,20 @@
 
 import threading
 
+from scene import FACTS
 from transports import reach
 
 # Writers and commits of each; fewer with sanitizers, where a run takes five times as long.
 SIZES = {"git": (8, 10), "http": (4, 5)}
+LONG = 40  # rounds from which sixteen writers meet on one server, too
+FLEET = """apiVersion: gpuctl.dev/v1alpha1
+kind: Fleet
+metadata: {{name: writers}}
+spec:
+  extends: {name}.yaml
+  clusters:
+    - {{name: {name}}}
+"""
 
 
 def at_once(scene, jobs):
@@ -26,10 +36,21 @@ def at_once(scene, jobs):
     return results
 
 
-def many_writers(scene, kind):
+def subject(scene, number):
+    """How writer `number` names its cluster: every other one in a fleet of its own."""
+    name = f"lab-{number}"
+    if number % 2 == 0:
+        return [f"{name}.yaml"]
+    (scene.work / f"fleet-{number}.yaml").write_text(FLEET.format(name=name))
+    (scene.work / "prod").mkdir(exist_ok=True)
+    (scene.work / f"prod/{name}.facts.yaml").write_text(FACTS.format(name=name))
+    return [f"fleet-{number}.yaml", "--cluster", name]
+
+
+def many_writers(scene, kind, size):
     """Each writer has a machine of its own, that is a cache of its own, and a cluster of its own.
     A commit that says it was pushed is there at the end, in a history without branches."""
-    writers, commits = (4, 3) if scene.sanitized else SIZES[kind]
+    writers, commits = (4, 3) if scene.sanitized else size
     scene.fill()
     url = reach(scene, kind)
 
@@ -37,7 +58,7 @@ def many_writers(scene, kind):
         name = f"lab-{number}"
         env = {"XDG_CACHE_HOME": str(scene.folder / f"cache-{number}")}
         # One that is always late says so and is called again, as a job of a pipeline would be.
-        return [(("apply", f"{name}.yaml", "--repo", url),
+        return [(("apply", *subject(scene, number), "--repo", url),
                  lambda count=count: scene.blueprint(name=name, replicas=count), env)
                 for count in range(1, commits + 1)]
 
@@ -47,7 +68,7 @@ def many_writers(scene, kind):
     late = [done for done in results if done.codes == ["GPU0523"]]
     scene.check(len(good) + len(late) == len(results),
                 f"other ends: {[d.text for d in results if d.code and d.codes != ['GPU0523']][:1]}")
-    # Each is allowed ten attempts; that somebody loses them all must be rare.
+    # Each is allowed twenty attempts; that somebody loses them all must be rare.
     scene.check(len(late) <= len(results) // 20, f"{len(late)} of {len(results)} gave up")
     ids = scene.git("rev-list", "main").split()
     for done in good:
@@ -75,7 +96,7 @@ def local_writers(scene, kind, rounds):
 
     def job(number):
         name = f"lab-{number}"
-        return [(("apply", f"{name}.yaml", "--repo", repo),
+        return [(("apply", *subject(scene, number), "--repo", repo),
                  lambda count=count: scene.blueprint(name=name, replicas=count), None)
                 for count in range(1, rounds + 1)]
 
@@ -119,8 +140,10 @@ def one_machine(scene, kind):
 
 
 def cases(options):
-    return ([(f"many by {kind}", many_writers, kind) for kind in SIZES
+    return ([(f"many by {kind}", many_writers, kind, size) for kind, size in SIZES.items()
              if kind == "git" or not options.sanitized] +
+            [("sixteen by git", many_writers, "git", (16, options.rounds))
+             for _ in range(options.rounds >= LONG)] +
             [(f"local, {kind}", local_writers, kind, options.rounds)
              for kind in ("bare", "with a work tree") if not options.sanitized] +
             [(f"one machine, {kind}", one_machine, kind)

@@ -70,6 +70,16 @@ def shell(text):
     return "#!/bin/sh\nset -eu\n" + text + "\nexec main\n"
 
 
+def sealed(m, size):
+    """As kubeseal writes it: the length of an RSA ciphertext, that, and one of AES-GCM."""
+    return b64(b"\x02\x00" + m.random.randbytes(512 + size + 16))
+
+
+def by_sops(m, size):
+    return (f"ENC[AES256_GCM,data:{b64(m.random.randbytes(size))},iv:{b64(m.random.randbytes(32))},"
+            f"tag:{b64(m.random.randbytes(16))},type:str]")
+
+
 # Place -> what it makes of a credential: a manifest, or a function that changes `spec`.
 PLACES = {
     "override annotation": lambda c: override({"metadata": {"annotations": {"note": c.text}}}),
@@ -160,11 +170,13 @@ HARMLESS = {
         "data": [{"secretKey": "password", "remoteRef": {"key": "secret/data/db", "property": "password"}}]}},
         "external-secrets.io/v1"),
     "SealedSecret": lambda m: manifest("SealedSecret", {"spec": {"encryptedData": {
-        "password": "AgB" + b64(m.random.randbytes(420)), "token": "AgA" + b64(m.random.randbytes(96))},
+        "password": sealed(m, 40), "token": sealed(m, 900)},
         "template": {"metadata": {"name": "db"}}}}, "bitnami.com/v1alpha1"),
-    "Secret of SOPS": lambda m: {**manifest("Secret", {"stringData": {
-        "password": "ENC[AES256_GCM,data:" + b64(m.random.randbytes(20)) + ",iv:" + b64(m.random.randbytes(32))
-        + ",tag:" + b64(m.random.randbytes(16)) + ",type:str]"}})},
+    "Secret of SOPS": lambda m: manifest("Secret", {
+        "stringData": {"password": by_sops(m, 20), "empty": ""},
+        "sops": {"mac": by_sops(m, 88), "encrypted_regex": "^(data|stringData)$", "age": [
+            {"recipient": "age1" + "q" * 58, "enc": "-----BEGIN AGE ENCRYPTED FILE-----\n"
+             + b64(m.random.randbytes(150)) + "\n-----END AGE ENCRYPTED FILE-----\n"}]}}),
     "Secret without data": lambda m: manifest("Secret", {"type": "kubernetes.io/service-account-token"}),
     "prose": lambda m: config_map(data={"README": "Password: ask the team.\nThe token: see Vault.\n"
                                         "Basic authentication, bearer tokens: none. secret=<yours>\n"}),

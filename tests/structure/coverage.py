@@ -34,7 +34,7 @@ PAGES = {
     "pitfalls-gke-cloud": None,
     "pitfalls-nvidia": None,
     "disruption": ("2", "3", "4", "5", "6", "7", "8", "9"),
-    "findings-1": ("1", "2", "3", "4", "5", "6", "7", "8", "9", "12"),
+    "findings-1": ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "12", "13", "14"),
 }
 # Pages whose rows are named by letter and number.
 NAMED = {"findings-1"}

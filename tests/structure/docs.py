@@ -66,6 +66,7 @@ def check_links(pages):
     findings = []
     for page in pages:
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+        text = re.sub(r"`[^`\n]*`", "", text)  # a pattern may read as a link
         for target in re.findall(r"\]\(([^)\s]+)\)", text):
             if re.match(r"[a-z]+:", target):
                 continue

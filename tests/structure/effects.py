@@ -25,6 +25,8 @@ Made from `providers/*/effects.yaml` by `tests/structure/effects.py --write`. `g
 Classes, mildest first: `none`, `install-only` (only an installation reads it), `metadata` (nothing acts on it), `new-machines` (those that run keep the old), `operands` (operator pods restart, GPU workloads live), `gpu-pods` (pods with GPUs are evicted or killed), `drain` (cordoned and drained, all pods), `node-reboot`, `node-recreate`, `machines-deleted`, `pool-recreate`, `upgrade`; besides them `refused` (the API, a webhook or a controller will not have it). *latent*: it happens at a later occasion; *held*: when somebody approves; *data loss*: local data go.
 """
 
+BY = {"commit": "A commit", "hand": "By hand"}
+
 
 def cell(text):
     return re.sub(r"\s+", " ", str(text)).strip().replace("|", "\\|")
@@ -60,7 +62,9 @@ def page():
     out.append("## Safe ways\n")
     for sequence in sorted(sequences, key=lambda one: one["name"]):
         out.append(f"### {sequence['title']} (`{sequence['name']}`)\n")
-        out += [f"{number}. {cell(step)}" for number, step in enumerate(sequence["steps"], 1)]
+        for number, step in enumerate(sequence["steps"], 1):
+            out.append(f"{number}. {BY[step['by']]}: {cell(step['text'])}")
+            out += [f"   - `{command}`" for command in step.get("run", [])]
         out.append("")
     return "\n".join(out)
 

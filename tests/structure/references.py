@@ -37,10 +37,12 @@ ANY = re.compile(r"\b(?:[A-Z]{2,}|name|area)\b|nnnn(?:-what)?")
 OTHERS = {
     "--client-secret": "flux", "--unsafe-allow-generic-targets": "kubeseal",
     "--scope": "kubeseal", "--name": "kubeseal",
+    "--machine": ".ci/release/release.sh",
     "--listgpumodes": "displaymodeselector", "--gpumode": "displaymodeselector",
 }
-# Pages for who changes gpuctl: their options are mostly those of tests.
-OF_TESTS = ("CONTRIBUTING.md", "docs/testing.md", "docs/first-day.md", "docs/coverage/")
+# Pages for who changes gpuctl: their options are mostly those of tests; and descriptions in schemas, which name those of
+# other programs.
+OF_TESTS = ("CONTRIBUTING.md", "docs/testing.md", "docs/first-day.md", "docs/coverage/", "docs/reference/")
 # Codes that do not exist, as examples of what is said of such.
 NO_CODES = {"docs/codes/GPU0686.md": {"GPU4690"}, "docs/first-day.md": {"GPU4499"}}
 
@@ -74,9 +76,9 @@ class Program:
 
     def _ask(self, words):
         text = self.help(words)
-        section = re.search(r"^Subcommands:\n((?: .*\n)+)", text, re.M)
+        section = re.search(r"^Commands:\n((?: .*\n)+)", text, re.M)
         self.commands[words] = re.findall(r"^ {2}([a-z][a-z-]*)\b", section[1], re.M) if section else []
-        listed = re.findall(r"^ {2}(-.*?)(?: {2}|$)", text, re.M)
+        listed = re.findall(r"^ {2}(?: {4})?(-.*?)(?: {2}|$)", text, re.M)
         self.options[words] = set(re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", " ".join(listed)))
         for name in self.commands[words]:
             self._ask((*words, name))

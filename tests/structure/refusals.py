@@ -28,7 +28,10 @@ OF_THE_SERVER = {"", "apps", "batch", "rbac.authorization.k8s.io", "scheduling.k
 GKE_NETWORKS = "Google Cloud documentation, Set up multi-network support for Pods"
 
 # Refused without a word of the CRD: kind -> {field: by what}.
+HIVE = "openshift/hive, pkg/validating-webhooks/hive/v1: only mutableFields change"
 BY_WEBHOOK = {
+    "ClusterDeployment": {"spec": HIVE},
+    "MachinePool": {"spec.platform": HIVE, "spec.name": HIVE, "spec.clusterDeploymentRef": HIVE},
     "MachineSet": {
         "spec.selector": "machine-api-operator, pkg/webhooks/machineset_webhook.go: selector is immutable",
         "spec.template.metadata.labels": "the same: labels must match the selector"},

@@ -16,6 +16,7 @@
 
 #include "base/file.hpp"
 #include "blueprint/blueprint.hpp"
+#include "blueprint/extends.hpp"
 #include "cli/command.hpp"
 #include "document/token.hpp"
 #include "pipeline/knowledge.hpp"
@@ -70,8 +71,14 @@ class Measure : public rule::Observer {
       compiled = knowledge_.platform(name, asked_at, findings);
       return compiled == nullptr ? nullptr : compiled->platform;
     };
-    const auto loaded =
-        blueprint::load(sources.add_file(file, text_of(file)), find, {sources, arena, sink});
+    const std::string folder = file.substr(0, file.rfind('/') + 1);
+    const auto read_base = [&](const std::string& name, const yaml::Node&) {
+      return sources.add_file(name, text_of(name));
+    };
+    auto layers = blueprint::read_layers(sources.add_file(file, text_of(file)), read_base,
+                                         {sources, arena, sink});
+    if (!layers) return;
+    const auto loaded = blueprint::load(std::move(*layers), folder, find, {sources, arena, sink});
     if (!loaded) return;  // the schema refuses it
     yaml::Node facts = arena.map(std::span<const yaml::Entry>());
     if (!facts_file.empty()) {
@@ -87,7 +94,6 @@ class Measure : public rule::Observer {
     document::Context context;
     context.cluster = derived->cluster;
     context.observer = this;
-    const std::string folder = file.substr(0, file.rfind('/') + 1);
     std::vector<document::Placed> extra;
     for (const yaml::Node& manifest : loaded->spec.get("extraManifests").items()) {
       const std::string name = folder + std::string(manifest.get("path").as_string());

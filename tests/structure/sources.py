@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every row of a catalogue table says where it comes from, by an address that can be looked up.
+"""Every row of a catalogue table, and of a price list, says where it comes from, by an address that can be looked up.
 
 A source is a file of a repository at a version, an issue or pull request, a section of a document, a choice of our own
 with its reason, or the word that no list has it. Rows name it by a short name that `sources` of their table declares;
@@ -67,8 +67,35 @@ def check_table(path):
     yield checked
 
 
+def check_prices(path):
+    """The same for a price list, whose sources may not say their day."""
+    spec = yaml.safe_load(path.read_text())["spec"]
+    declared, used, checked = spec["sources"], set(), 0
+    for name, address in declared.items():
+        checked += 1
+        dated = address if not isinstance(address, dict) or address.get("asOf") != "" else {**address, "asOf": "2000"}
+        if fault := faults_of(dated):
+            yield f"{relative(path)}: source `{name}` {fault}"
+    for region, rows in spec["regions"].items():
+        for key, row in rows.items():
+            checked += 1
+            parts = set(row["source"].split("; "))
+            used |= parts
+            for part in sorted(parts - set(declared)):
+                yield f"{relative(path)}: `{key}` in `{region}` names `{part}`, which is not among `sources`"
+    for name in sorted(set(declared) - used):
+        yield f"{relative(path)}: no row comes from `{name}`"
+    yield checked
+
+
 def check():
     findings, checked = [], 0
+    for path in sorted((ROOT / "providers").glob("*/prices/*.yaml")):
+        for found in check_prices(path):
+            if isinstance(found, int):
+                checked += found
+            else:
+                findings.append(found)
     for path in sorted((ROOT / "providers").glob("*/tables/*.yaml")):
         if relative(path) in IN_WORDS:
             continue

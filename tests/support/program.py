@@ -38,11 +38,11 @@ def environment(home, **more):
     return env
 
 
-def run(command, **more):
+def run(command, timeout=TIMEOUT_S, **more):
     """Runs without a terminal, and without input unless it is given; bytes come back."""
     if more.get("input") is None:
         more = {"stdin": subprocess.DEVNULL, **{key: more[key] for key in more if key != "input"}}
-    return subprocess.run([str(word) for word in command], capture_output=True, timeout=TIMEOUT_S,
+    return subprocess.run([str(word) for word in command], capture_output=True, timeout=timeout,
                           check=False, **more)
 
 

@@ -1,45 +1,22 @@
 #!/usr/bin/env python3
 """Progress on a terminal: a line that comes after two seconds of work, counts clusters and is gone
-at the end; never with --quiet or --format json, never without a terminal."""
+at the end; never with --quiet or --format json, never without a terminal. Where nothing can be
+counted it says what is waited for."""
 
-import argparse
-import os
 import pathlib
-import pty
 import re
-import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent)]
 from support import program  # noqa: E402
 from support.program import ROOT, Tally  # noqa: E402
+from support.terminal import on_terminal  # noqa: E402
 
 LONG_S = 3.5  # longer than the patience of the program, by enough
 MOST = 16384
 LINE = re.compile(r"\r\x1b\[K(?:(\d+) of (\d+) clusters)?")
-
-
-def on_terminal(command, env):
-    """(what standard error received on a terminal, exit code, seconds)."""
-    reader, terminal = pty.openpty()
-    start = time.monotonic()
-    process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=terminal)
-    os.close(terminal)
-    got = b""
-    while True:
-        try:
-            chunk = os.read(reader, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not chunk:
-            break
-        got += chunk
-    os.close(reader)
-    return got.decode("utf-8", "replace"), process.wait(), time.monotonic() - start
 
 
 def blueprints(folder, count):
@@ -54,10 +31,7 @@ def blueprints(folder, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    options = parser.parse_args()
-    gpuctl = str(pathlib.Path(options.gpuctl).resolve())
+    gpuctl = str(program.arguments(__doc__).gpuctl)
     tally = Tally()
     with tempfile.TemporaryDirectory(prefix="progress-") as temporary:
         folder = pathlib.Path(temporary)
@@ -83,6 +57,15 @@ def main():
             said, code, seconds = on_terminal([gpuctl, *quiet, *files], env)
             tally.check(code == 0 and seconds > 2, f"{quiet}: exit code {code} after {seconds:.1f} s")
             tally.check(not LINE.search(said), f"{quiet}: progress is shown")
+        # A server that answers nothing: what is waited for is said, and gone at the end.
+        slow = [gpuctl, "plan", files[0], "--repo", "ssh://git@git.example.com/fleet.git"]
+        env["GIT_SSH_COMMAND"] = "sh -c 'sleep 4; exit 1' #"
+        said, code, seconds = on_terminal(slow, env)
+        tally.check(code == 1 and "\r\x1b[Klooking at the repository, 2 s" in said,
+                    f"{seconds:.1f} s of waiting: {said[:300]!r}")
+        tally.check("\r\x1b[Kerror[" in said, f"the line stays: {said[:300]!r}")
+        said, code, seconds = on_terminal([*slow, "-q"], env)
+        tally.check(code == 1 and "looking" not in said, f"-q: {said[:300]!r}")
         done = program.run([gpuctl, *validate, *files], env=env)
         tally.check(not LINE.search(done.stderr.decode()), "progress without a terminal")
     tally.close()

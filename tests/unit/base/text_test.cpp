@@ -113,5 +113,12 @@ TEST(IsDns1123Label, Rules) {
   }
 }
 
+TEST(PercentEncoded, KeepsUnreservedBytesAndThoseAskedFor) {
+  EXPECT_EQ(percent_encoded("aZ09-._~"), "aZ09-._~");
+  EXPECT_EQ(percent_encoded("a b/c"), "a%20b%2Fc");
+  EXPECT_EQ(percent_encoded("a b/c", "/"), "a%20b/c");
+  EXPECT_EQ(percent_encoded("\xC3\xBC%"), "%C3%BC%25");
+}
+
 }  // namespace
 }  // namespace gpuctl::base

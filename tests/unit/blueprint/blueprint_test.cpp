@@ -32,7 +32,8 @@ std::string load_codes(const std::string& text) {
   const auto find = [&](const std::string& name, diag::Origin at, diag::Sink& sink) {
     return catalog::load_platform(*lab.library, name, at, sink);
   };
-  EXPECT_FALSE(load(file, find, lab.context()).has_value());
+  auto layers = read_layers(file, nullptr, lab.context());
+  EXPECT_FALSE(layers && load(std::move(*layers), "", find, lab.context()).has_value());
   return lab.codes();
 }
 

@@ -57,6 +57,32 @@ TEST_F(CommitTest, GitSeesTheSame) {
   EXPECT_EQ(repository.tree_id(id, "no", sink), "");
 }
 
+TEST_F(CommitTest, KnowsWhenADirectoryWasChanged) {
+  if (!have_git()) GTEST_SKIP() << "no git";
+  Repository repository = make("repo.git");
+  const auto at = [&](const std::vector<std::string>& words, const char* date) {
+    ::setenv("GIT_COMMITTER_DATE", date, 1);
+    std::vector<std::string> all = {"-c", "user.name=a", "-c", "user.email=a@b", "commit-tree"};
+    all.insert(all.end(), words.begin(), words.end());
+    std::string id = git(all, "repo.git").output;
+    ::unsetenv("GIT_COMMITTER_DATE");
+    if (!id.empty()) id.pop_back();
+    return id;
+  };
+  const std::string one = commit(repository, {{"a/x", "1"}, {"b/x", "1"}});
+  const std::string two = commit(repository, {{"a/x", "2"}});
+  const std::string first = at({one + "^{tree}", "-m", "1"}, "@1000 +0000");
+  const std::string second = at({two + "^{tree}", "-p", first, "-m", "2"}, "@2000 +0000");
+  const std::string other = at({one + "^{tree}", "-p", first, "-m", "3"}, "@3000 +0000");
+  const std::string merged =
+      at({two + "^{tree}", "-p", other, "-p", second, "-m", "4"}, "@4000 +0000");
+  EXPECT_EQ(repository.changed_at(merged, "b"), 1000);
+  EXPECT_EQ(repository.changed_at(merged, "a"), 2000);
+  EXPECT_EQ(repository.changed_at(other, "a"), 1000);
+  EXPECT_EQ(repository.changed_at(merged, "c"), std::nullopt);
+  EXPECT_EQ(repository.changed_at("no id", "a"), std::nullopt);
+}
+
 TEST_F(CommitTest, NothingChangedIsNoCommit) {
   Repository repository = make("repo.git");
   EXPECT_EQ(commit(repository, {}, CommitStatus::unchanged), "");

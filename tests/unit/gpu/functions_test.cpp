@@ -106,7 +106,7 @@ TEST_F(FunctionsTest, Places) {
       "4}]",
       gpu);
   expect_true("!mig.place(gpu, {'7g.80gb': 1, '1g.10gb': 1}).ok", gpu);
-  expect_true("mig.place(gpu, {'3g.40gb': 2, '1g.10gb': 1}).reason == 'needs 9 of 8 memory units'",
+  expect_true("mig.place(gpu, {'3g.40gb': 2, '1g.10gb': 1}).reason == 'needs 9 of 8 memory slices'",
               gpu);
   expect_true("mig.place(gpu, {'2g.20gb': 4}).nearest == [{'2g.20gb': 3}]", gpu);
   expect_true("!mig.place(gpu, {'1g.10gb': 9223372036854775807}).ok", gpu);

@@ -241,7 +241,7 @@ TEST(Mig, SaysWhyNotAndWhatIsNear) {
                                                      {{"1g.10gb", 1}, {"4g.40gb", 1}},
                                                      {{"1g.10gb", 1}, {"3g.40gb", 1}}}));
   const MigPlacement memory = place(gpu, {{"3g.40gb", 2}, {"1g.10gb", 1}});
-  EXPECT_EQ(memory.reason, "needs 9 of 8 memory units");
+  EXPECT_EQ(memory.reason, "needs 9 of 8 memory slices");
   EXPECT_EQ(memory.nearest.front(), (MigLayout{{"3g.40gb", 2}}));
   const MigPlacement most = place(gpu, {{"1g.10gb+me", 2}});
   EXPECT_EQ(most.reason, "`1g.10gb+me` fits at most 1 time, not 2");

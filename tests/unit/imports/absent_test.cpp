@@ -12,6 +12,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+// A tree, or a list of them.
+std::vector<yaml::Node> trees(testing::Lab& lab, const std::string& text) {
+  const yaml::Node parsed = lab.parse(text);
+  if (!parsed.is_list()) return {parsed};
+  return {parsed.items().begin(), parsed.items().end()};
+}
+
 struct Outcome {
   std::string text;
   std::vector<std::string> restated;
@@ -21,7 +28,7 @@ Outcome outcome(const std::string& absent, const std::string& wanted, const std:
   testing::Lab lab;
   yaml::Arena arena;
   Outcome out;
-  out.text = yaml::emit(without_restated(lab.parse(absent), lab.parse(wanted), lab.parse(made),
+  out.text = yaml::emit(without_restated(trees(lab, absent), lab.parse(wanted), lab.parse(made),
                                          arena, &out.restated));
   return out;
 }
@@ -54,6 +61,14 @@ TEST(Absent, LeavesOtherValuesAlone) {
   EXPECT_EQ(outcome("a: {b: 1}\n", "a: [1]\n", "{}\n").text, "a:\n- 1\n");
 }
 
+TEST(Absent, TakesOneOfSeveralValuesForAnother) {
+  const Outcome out = outcome("- a: {b: []}\n- a: {b: [1]}\n", "a: {b: []}\n", "a: {b: [1]}\n");
+  EXPECT_EQ(out.text, "a:\n  b:\n  - 1\n");
+  EXPECT_THAT(out.restated, ElementsAre("a.b"));
+  EXPECT_EQ(outcome("- a: {b: []}\n- a: {b: [1]}\n", "a: {b: []}\n", "a: {b: [2]}\n").text,
+            "a:\n  b: []\n");
+}
+
 TEST(Absent, LooksIntoTextsUnderAnyName) {
   const std::string absent = "data: {'*': {flags: {mode: none}}}\n";
   const std::string made = "data:\n  x: |\n    version: v1\n    size: 2\n";
@@ -63,8 +78,11 @@ TEST(Absent, LooksIntoTextsUnderAnyName) {
   EXPECT_THAT(out.restated, ElementsAre("data.x.flags.mode"));
   const std::string other =
       "data:\n  x: |\n    version: v1\n    flags: {mode: none}\n    size: 3\n";
-  EXPECT_EQ(outcome(absent, other, made).text, other);
-  EXPECT_THAT(outcome(absent, other, made).restated, IsEmpty());
+  // What differs besides stays; what is restated goes even so.
+  EXPECT_EQ(outcome(absent, other, made).text, "data:\n  x: |\n    version: v1\n    size: 3\n");
+  EXPECT_THAT(outcome(absent, other, made).restated, ElementsAre("data.x.flags.mode"));
+  const std::string plain = "data:\n  x: |\n    version: v1 # as it was\n    size: 3\n";
+  EXPECT_EQ(outcome(absent, plain, made).text, plain);
 }
 
 TEST(Absent, TakesEmptyMapsAndListsForValues) {

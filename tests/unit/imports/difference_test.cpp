@@ -46,6 +46,13 @@ TEST(Difference, LetsToolsAddAnnotations) {
               ElementsAre("spec.annotations"));
 }
 
+TEST(Difference, LooksIntoTextsThatHoldJson) {
+  EXPECT_THAT(paths("a: '{\"b\": [1, 2]}'\n", "a: '{\"b\":[1,2]}'\n"), IsEmpty());
+  EXPECT_THAT(paths("a: '{\"b\": [1, 2]}'\n", "a: '{\"b\":[1,3]}'\n"), ElementsAre("a"));
+  EXPECT_THAT(paths("a: '{b}'\n", "a: '{ b }'\n"), IsEmpty());
+  EXPECT_THAT(paths("a: '{{b}}'\n", "a: '{{ b }}'\n"), ElementsAre("a"));
+}
+
 TEST(Difference, LooksIntoTextsThatHoldYaml) {
   EXPECT_THAT(paths("data: {f: \"a: 1\\nb: 2\\n\"}\n", "data: {f: \"b: 2\\na:   1\\n\"}\n"),
               IsEmpty());

@@ -152,7 +152,18 @@ TEST_F(SearchTest, KnowsSecretObjects) {
   EXPECT_EQ(found("{kind: List, items: [{apiVersion: v1, kind: Secret, stringData: {a: x}}]}"),
             "items[0].stringData");
   EXPECT_EQ(found("{apiVersion: v1, kind: Secret, data: {}}"), "");
-  EXPECT_EQ(found("{apiVersion: v1, kind: Secret, data: {a: 'ENC[AES256_GCM,data:eA==]'}}"), "");
+  const std::string cipher =
+      "'ENC[AES256_GCM,data:eA==,iv:MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=,"
+      "tag:MDEyMzQ1Njc4OTAxMjM0NQ==,type:str]'";
+  const std::string head = "{apiVersion: v1, kind: Secret, ";
+  EXPECT_EQ(found(head + "data: {a: " + cipher + "}, sops: {mac: " + cipher + "}}"), "");
+  // What only begins like it, and what lacks the authentication of all values, is in clear.
+  EXPECT_EQ(found(head + "data: {a: 'ENC[hunter2]'}, sops: {mac: " + cipher + "}}"), "data");
+  EXPECT_EQ(
+      found(head + "data: {a: " + cipher + ", b: aHVudGVyMg==}, sops: {mac: " + cipher + "}}"),
+      "data");
+  EXPECT_EQ(found(head + "data: {a: " + cipher + "}}"), "data");
+  EXPECT_EQ(found(head + "stringData: {a: 7}, sops: {mac: " + cipher + "}}"), "stringData");
 }
 
 TEST_F(SearchTest, CountsWhatItSpends) {

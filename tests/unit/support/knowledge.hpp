@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "blueprint/blueprint.hpp"
+#include "blueprint/extends.hpp"
 #include "catalog/library.hpp"
 #include "catalog/platform.hpp"
 #include "diag/print.hpp"
@@ -116,9 +117,11 @@ class Lab {
         "  platform: lab\n" +
         spec;
     const diag::FileId file = library->sources().add_file("blueprint.yaml", text);
+    auto layers = blueprint::read_layers(file, nullptr, context());
+    if (!layers) return std::nullopt;
     return blueprint::load(
-        file, [this](const std::string&, diag::Origin, diag::Sink&) { return platform; },
-        context());
+        std::move(*layers), "",
+        [this](const std::string&, diag::Origin, diag::Sink&) { return platform; }, context());
   }
 
   yaml::Context context() { return {library->sources(), library->arena(), sink}; }

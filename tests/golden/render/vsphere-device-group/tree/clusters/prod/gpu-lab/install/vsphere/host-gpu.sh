@@ -80,7 +80,7 @@ switch_mode() {
     pending=$(echo "$state" | cut -d , -f 3)
     case $current,$pending in
       *N/A*)
-        [ "$4,$2" != MIG,Enabled ] || fail "GPU $gpu cannot be cut into parts"
+        [ "$4,$2" != MIG,Enabled ] || fail "GPU $gpu does not support MIG"
         echo "GPU $gpu has no $4 mode"
         ;;
       "$2,$2") echo "GPU $gpu: $4 $2" ;;
@@ -96,7 +96,7 @@ switch_mode ecc.mode "$ecc" -e ECC
 switch_mode mig.mode "$mig" -mig MIG
 finish
 
-# vSphere cuts the GPU itself when a machine starts; no nvidia-smi mig -cgi is needed. The part must exist.
+# vSphere partitions the GPU itself when a machine starts; no nvidia-smi mig -cgi is needed. The instance must exist.
 if [ -n "$part" ]; then
   nvidia-smi mig -lgip | grep -Fq "MIG $part " || fail "no GPU of this host has parts $part"
   echo "parts $part"

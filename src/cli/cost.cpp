@@ -1,0 +1,172 @@
+// `gpuctl cost`: what clusters cost a month, and what they draw.
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <mutex>
+
+#include "cli/batch.hpp"
+#include "cli/command.hpp"
+#include "cli/cost_options.hpp"
+#include "cli/cost_report.hpp"
+#include "cli/cost_tree.hpp"
+#include "cli/fleets.hpp"
+#include "cost/estimate.hpp"
+#include "yaml/emit.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+using cost::Estimate;
+
+constexpr const char* kMarkdown = "markdown";
+
+struct Options {
+  BlueprintOptions inputs;
+  CostOptions costs;
+  std::vector<std::string> compared;
+  std::string output = kTable;
+};
+
+// Works out clusters while they are in memory; for several threads.
+class Pricing {
+ public:
+  Pricing(std::size_t clusters, cost::Tariffs& tariffs, cost::OwnFigures& own,
+          const cost::Hours& hours)
+      : tariffs_(tariffs), own_(own), hours_(hours), estimates_(clusters) {}
+
+  void consume(std::size_t index, const Result& result) {
+    if (result.sink.has_errors() || !result.derived) return;
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    const catalog::Platform& platform = *result.opened->compiled->platform;
+    const blueprint::Blueprint& written = result.opened->blueprint;
+    const derive::Inputs inputs{written.metadata, written.spec, result.derived->cluster,
+                                platform.catalog, result.loaded->facts};
+    const cost::Costing& costing = tariffs_.platform(platform, faults_);
+    estimates_[index] =
+        cost::estimate(result.cluster(), {costing, tariffs_, own_, hours_}, inputs, *result.arena);
+  }
+
+  std::vector<Estimate> take() {
+    std::vector<Estimate> out;
+    for (std::optional<Estimate>& one : estimates_) {
+      if (one) out.push_back(std::move(*one));
+    }
+    return out;
+  }
+
+  const diag::Sink& faults() const { return faults_; }
+
+ private:
+  cost::Tariffs& tariffs_;
+  cost::OwnFigures& own_;
+  const cost::Hours& hours_;
+  std::mutex one_at_a_time_;
+  diag::Sink faults_;
+  std::vector<std::optional<Estimate>> estimates_;
+};
+
+// All clusters of some blueprints and fleets. Nothing after shown errors.
+std::optional<std::vector<Estimate>> estimate_all(BlueprintOptions inputs, Knowledge& knowledge,
+                                                  cost::Tariffs& tariffs, cost::OwnFigures& own,
+                                                  const cost::Hours& hours, Report& report) {
+  std::optional<Request> request = make_request(inputs, report);
+  if (!request || !expand_fleets(inputs, *request, knowledge, report)) return std::nullopt;
+  Pricing pricing(inputs.blueprints.size(), tariffs, own, hours);
+  std::vector<Finished> clusters =
+      run_all(inputs.blueprints, *request, knowledge, thread_count(inputs.jobs), report,
+              [&](std::size_t index, Result& result) { pricing.consume(index, result); });
+  for (Finished& cluster : clusters) {
+    cluster.findings.leave_out_notes();
+    cluster.withheld = {};
+  }
+  const bool good = show_all(clusters, inputs.strict, report);
+  report.show(pricing.faults(), knowledge.library().sources());
+  if (!good || pricing.faults().has_errors()) return std::nullopt;
+  return pricing.take();
+}
+
+std::string comparison_text(const Listing& listing, const std::string& form, yaml::Arena& arena) {
+  return text_of({listing}, form, arena);
+}
+
+int show_costs(const Options& options, const std::vector<Estimate>& these,
+               const std::vector<Estimate>& others, const cost::Hours& hours,
+               const GlobalOptions& global) {
+  yaml::Arena& arena = global.result->arena();
+  yaml::MapBuilder tree(cost_tree(these, hours, arena));
+  Listing compared;
+  if (!options.compared.empty()) {
+    compared = comparison(these, others, hours, arena);
+    tree.set(arena, "compared", arena.list(compared.rows));
+  }
+  for (const yaml::Entry& entry : tree.entries()) {
+    global.result->set(entry.key.as_string(), entry.value);
+  }
+  const yaml::Node document = tree.build(arena);
+  if (options.output == "json") {
+    return print(yaml::emit_json(document) + "\n", global) ? kOk : kFindings;
+  }
+  if (options.output == "yaml") return print(yaml::emit(document), global) ? kOk : kFindings;
+  if (!options.compared.empty()) {
+    return print(comparison_text(compared, options.output, arena), global) ? kOk : kFindings;
+  }
+  if (options.output == "csv") {
+    return print(text_of({cost_rows(these, hours, arena)}, "csv", arena), global) ? kOk : kFindings;
+  }
+  return print(cost_text(these, hours, options.output, arena), global) ? kOk : kFindings;
+}
+
+int run_cost(const Options& options, const GlobalOptions& global) {
+  Report report(global);
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
+  OwnCosts own;
+  if (!own.read(options.costs.costs, *knowledge, report)) return kFindings;
+  cost::Tariffs tariffs(knowledge->library());
+  const cost::Hours hours = options.costs.month();
+  const auto these = estimate_all(options.inputs, *knowledge, tariffs, own.figures, hours, report);
+  if (!these) return kFindings;
+  std::vector<Estimate> others;
+  if (!options.compared.empty()) {
+    BlueprintOptions inputs = options.inputs;
+    inputs.blueprints = options.compared;
+    auto found = estimate_all(inputs, *knowledge, tariffs, own.figures, hours, report);
+    if (!found) return kFindings;
+    others = std::move(*found);
+  }
+  own.report_idle(report);
+  if (options.inputs.strict && report.warnings() != 0) return kFindings;
+  return show_costs(options, *these, others, hours, global);
+}
+
+RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+  auto options = std::make_shared<Options>();
+  options->inputs.add_to(command);
+  options->costs.add_to(command);
+  command
+      .add_option("--compare", options->compared,
+                  "Blueprint or fleet to compare with: what it costs more; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command.add_option("-o,--output", options->output, "Form; wide: a table with all columns")
+      ->check(CLI::IsMember({kTable, "wide", "json", "yaml", "csv", kMarkdown}))
+      ->type_name("FORM");
+  return [options, &global] { return run_cost(*options, global); };
+}
+
+}  // namespace
+
+Command cost_command() {
+  return {"cost", "Say what clusters cost a month, and what power they draw",
+          "By list prices of a known day, at the smallest and the largest scale of each pool; and\n"
+          "with --hours in between. What is not known is said to be unknown, and a sum with such\n"
+          "a part begins with \"at least\". Machines of your own, power, licences and discounts\n"
+          "come from a file that you give.\n\n"
+          "Example:\n"
+          "  gpuctl cost cluster.yaml --hours 200\n"
+          "  gpuctl cost cluster.yaml --compare cheaper.yaml\n"
+          "  gpuctl cost fleet.yaml --stage prod --costs costs.yaml -o csv\n",
+          set_up};
+}
+
+}  // namespace gpuctl::cli

@@ -1,0 +1,180 @@
+// `gpuctl report`: a cluster or a fleet on one page, for people who do not read blueprints.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <mutex>
+
+#include "base/output_tree.hpp"
+#include "cli/apply_target.hpp"
+#include "cli/batch.hpp"
+#include "cli/codes.hpp"
+#include "cli/command.hpp"
+#include "cli/day.hpp"
+#include "cli/fleets.hpp"
+#include "cli/planned.hpp"
+#include "cli/report_files.hpp"
+#include "effects/report.hpp"
+#include "report/html.hpp"
+#include "report/markdown.hpp"
+
+namespace gpuctl::cli {
+
+namespace {
+
+constexpr const char* kMarkdown = "markdown";
+
+struct PageOptions {
+  ApplyOptions plan;  // with the blueprints, and the repository if there is one
+  std::string output = "html";
+  std::string file;
+};
+
+// The commit that the repository is at, which plans are made against.
+class Commit {
+ public:
+  // Nothing after shown errors.
+  static std::unique_ptr<Commit> open(const ApplyOptions& options, Report& report) {
+    auto made = std::make_unique<Commit>();
+    git::TimeLimits limits;
+    limits.total = std::chrono::seconds(options.timeout);
+    limits.idle = std::chrono::seconds(options.idle_timeout);
+    made->target_ = make_target({options.repository, options.branch, limits, false, true}, report);
+    if (!made->target_) return nullptr;
+    diag::Sink sink;
+    const bool seen = made->target_->look(sink);
+    report.show(sink, diag::Sources());
+    if (!seen || sink.has_errors()) return nullptr;
+    made->start_ = made->target_->head().start;
+    return made;
+  }
+
+  std::optional<std::string> read(const std::string& path, diag::Sink& sink) {
+    if (start_.empty()) return std::nullopt;
+    const std::lock_guard<std::mutex> guard(one_at_a_time_);
+    return target_->repository()->read(start_, path, sink);
+  }
+
+  Base base() {
+    return {[this](const std::string& directory, diag::Sink& sink) {
+              if (start_.empty()) return std::map<std::string, std::string>();
+              const std::lock_guard<std::mutex> guard(one_at_a_time_);
+              return target_->repository()->list(start_, directory, sink);
+            },
+            [this](const std::string& path, diag::Sink& sink) { return read(path, sink); }};
+  }
+
+ private:
+  std::unique_ptr<Target> target_;
+  std::string start_;
+  std::mutex one_at_a_time_;
+};
+
+bool write(const PageOptions& options, const std::string& text, const GlobalOptions& global,
+           Report& report) {
+  if (options.file.empty()) return print(text, global);
+  diag::Sink sink;
+  if (const auto error = write_file(options.file, text)) {
+    sink.error(kUnwritable, diag::kNoOrigin,
+               "cannot write `" + shown(options.file) + "`: " + error->text)
+        .suggest("name a file in a directory that you may write to");
+  }
+  report.show(sink, diag::Sources());
+  return !sink.has_errors();
+}
+
+int run_report(PageOptions options, const GlobalOptions& global) {
+  Report report(global);
+  Knowledge* knowledge = open_knowledge(global, report);
+  if (knowledge == nullptr) return kFindings;
+  BlueprintOptions& inputs = options.plan.inputs;
+  std::optional<Request> request = make_request(inputs, report);
+  if (!request || !expand_fleets(inputs, *request, *knowledge, report)) return kFindings;
+  std::unique_ptr<Commit> commit;
+  diag::Sink unread;
+  if (!options.plan.repository.empty()) {
+    commit = Commit::open(options.plan, report);
+    if (commit == nullptr) return kFindings;
+    request->earlier = [&](const std::string& path) { return commit->read(path, unread); };
+  }
+  report::Page page{chosen_day(inputs.date), {}};
+  page.clusters.resize(inputs.blueprints.size());
+  report::Gatherer gatherer(*knowledge);
+  std::vector<Shown> further(inputs.blueprints.size());  // what rows and plans have found
+  const Consume consume = [&](std::size_t index, Result& result) {
+    const std::size_t shown_before = result.sink.all().size();
+    report::Cluster cluster = gatherer.cluster_of(result);
+    diag::Sink found;
+    if (commit != nullptr && result.output && !result.sink.has_errors()) {
+      Planned planned = plan_cluster(result, commit->base(), options.plan, nullptr);
+      found = std::move(planned.findings);
+      if (!found.has_errors()) cluster.plan = report::plan_of(planned.effects);
+    }
+    result.sink.take(std::move(found));
+    diag::Sink more;
+    for (std::size_t i = shown_before; i < result.sink.all().size(); ++i) {
+      more.add(result.sink.all()[i]);
+    }
+    further[index] = report.prepare(more, *result.sources, result.blueprint_file);
+    cluster.accepted = !result.sink.has_errors() && !(inputs.strict && result.sink.has_warnings());
+    cluster.findings = subject_of(result).findings;
+    std::stable_sort(cluster.findings.begin(), cluster.findings.end(),
+                     [](const auto& a, const auto& b) { return a.severity < b.severity; });
+    page.clusters[index] = std::move(cluster);
+  };
+  const bool shared = knowledge->library().has_overlays();
+  const std::vector<Finished> clusters =
+      run_all(inputs.blueprints, *request, *knowledge, shared ? 1 : thread_count(inputs.jobs),
+              report, consume);
+  bool good = show_all(clusters, inputs.strict, report);
+  for (const Shown& shown : further) report.show(shown);
+  for (const report::Cluster& cluster : page.clusters) good = good && cluster.accepted;
+  report.show(unread, diag::Sources());
+  good = good && report.errors() == 0;
+  const std::string text =
+      options.output == kMarkdown ? report::markdown(page) : report::html(page);
+  if (global.result->wanted()) {
+    record_verdicts(clusters, inputs.strict, *global.result);
+    if (options.file.empty()) global.result->set("page", text);
+  }
+  return write(options, text, global, report) && good ? kOk : kFindings;
+}
+
+RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+  auto options = std::make_shared<PageOptions>();
+  options->plan.dry_run = true;
+  options->plan.inputs.add_to(command);
+  command
+      .add_option("-o,--output", options->output,
+                  "Form: html (one page, complete in itself) or markdown")
+      ->check(CLI::IsMember({"html", kMarkdown}))
+      ->capture_default_str();
+  command
+      .add_option("--output-file", options->file,
+                  "File to write, in place of standard output; it appears whole or not at all")
+      ->type_name("FILE");
+  command
+      .add_option("--repo", options->plan.repository,
+                  "Repository that plans are made against: a directory or an address; nothing is "
+                  "committed")
+      ->type_name("REPO");
+  return [options, &global] { return run_report(*options, global); };
+}
+
+}  // namespace
+
+Command report_command() {
+  return {
+      "report", "Show a cluster or a fleet on one page, for people",
+      "Pools and what their nodes offer, MIG layouts, versions with the ends of their support,\n"
+      "licences and quotas, findings, missing facts and networks; with --repo also what a\n"
+      "commit would do. The page needs nothing else: no script, no picture from elsewhere.\n"
+      "The same inputs and the same --date give the same bytes.\n\n"
+      "Blueprints with errors give a page of their findings, and exit code 1.\n\n"
+      "Example:\n"
+      "  gpuctl report cluster.yaml --output-file report.html\n"
+      "  gpuctl report fleet.yaml --stage prod --repo fleet --output-file prod.html\n"
+      "  gpuctl report cluster.yaml --date 2026-12-31 -o markdown\n",
+      set_up};
+}
+
+}  // namespace gpuctl::cli

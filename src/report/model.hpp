@@ -1,0 +1,136 @@
+// What a report says, as plain data: nothing of it points into a run.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/finding.hpp"
+#include "effects/report.hpp"
+#include "gpu/mig.hpp"
+#include "pipeline/run.hpp"
+#include "report/rows.hpp"
+
+namespace gpuctl::report {
+
+struct Detail {
+  std::string name;
+  std::string value;
+};
+
+/// An extended resource: how many one node offers, and all nodes at least and at most.
+struct Offer {
+  std::string resource;
+  std::string node;
+  std::string least;
+  std::string most;
+};
+
+struct Pool {
+  std::string name;
+  std::vector<Detail> details;
+  std::vector<Offer> offers;
+  std::vector<std::string> taints;
+};
+
+/// A layout of MIG instances, and on how many GPUs of a node it is.
+struct Layout {
+  std::string pool;
+  std::string title;
+  std::string gpus;
+  gpu::MigClass gpu;
+  gpu::MigPlacement placed;
+};
+
+/// A pinned component. Days are absent where nobody knows them.
+struct Version {
+  std::string component;
+  std::string version;
+  std::string note;
+  std::optional<std::chrono::sys_days> starts;
+  std::optional<std::chrono::sys_days> ends;
+};
+
+/// What must be there: a licence, a quota.
+struct Need {
+  std::string kind;
+  std::string name;
+  std::string amount;
+  std::string note;
+};
+
+struct Network {
+  std::string name;
+  std::string kind;
+  std::vector<std::string> ranges;
+  std::vector<std::string> pools;
+};
+
+/// A fact that documents wait for.
+struct Missing {
+  std::string fact;
+  std::string obtain;
+  std::size_t documents = 0;
+};
+
+/// What a commit would do to an object.
+struct Disturbance {
+  std::string object;
+  std::string effect;
+  std::string reason;
+  std::string extent;
+};
+
+struct Plan {
+  std::string headline;
+  std::string files;
+  std::vector<Disturbance> disturbances;  // the worst first
+};
+
+struct Cluster {
+  std::string name;  // "stage/name", or the file where the cluster is not known
+  bool accepted = false;
+  std::vector<Detail> details;
+  std::vector<Pool> pools;
+  std::vector<Layout> layouts;
+  std::vector<Version> versions;
+  std::vector<Need> needs;
+  std::vector<Network> networks;
+  std::vector<diag::Finding> findings;
+  std::vector<Missing> missing;
+  std::optional<Plan> plan;
+};
+
+/// All of a page.
+struct Page {
+  std::chrono::sys_days day;
+  std::vector<Cluster> clusters;
+};
+
+/// Makes clusters of runs, on several threads unless something is laid over the knowledge.
+class Gatherer {
+ public:
+  explicit Gatherer(pipeline::Knowledge& knowledge);
+
+  /// What a run shows, as far as it came: without a derived tree only name and missing facts.
+  /// Findings and plan are for others to add. No text holds a secret that the run knows. Faults of
+  /// what is laid over the rows go to the sink of the run.
+  Cluster cluster_of(pipeline::Result& result);
+
+ private:
+  std::shared_ptr<const Rows> rows_of(const pipeline::Compiled& compiled, diag::Sink& sink);
+  void run_rows(pipeline::Result& result, Cluster& out);
+
+  pipeline::Knowledge& knowledge_;
+  std::mutex one_at_a_time_;
+  std::map<std::string, std::shared_ptr<const Rows>> rows_;  // by platform
+};
+
+/// What a plan says of a cluster.
+Plan plan_of(const effects::ClusterChange& change);
+
+}  // namespace gpuctl::report

@@ -1,0 +1,51 @@
+#include "report/rows.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "catalog/wrapper.hpp"
+#include "cel/lazy.hpp"
+
+namespace gpuctl::report {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> kParts = {"cluster",  "pools", "layouts",
+                                                    "versions", "needs", "networks"};
+
+Part part_of(std::string_view name) {
+  const auto* found = std::find(kParts.begin(), kParts.end(), name);
+  return static_cast<Part>(found == kParts.end() ? 0 : found - kParts.begin());
+}
+
+std::string file_of(const std::string& folder) {
+  return "providers/" + folder + "/report.yaml";
+}
+
+}  // namespace
+
+void preload(catalog::Library& library) {
+  for (const std::string& folder : catalog::provider_folders(library)) {
+    library.file(file_of(folder));
+  }
+}
+
+std::shared_ptr<const Rows> compile(const catalog::Platform& platform, catalog::Library& library,
+                                    const derive::Scope& scope, bool thorough, diag::Sink& sink) {
+  const auto made = std::make_shared<Rows>();
+  diag::Sources& sources = library.sources();
+  made->scope = scope;
+  for (const std::string& folder : platform.builds) {
+    const yaml::Node spec = catalog::spec_of(library, file_of(folder));
+    for (const yaml::Node& row : spec.get("rows").items()) {
+      const auto lazy = [&](std::string_view field) {
+        return cel::lazy<cel::Expression>(row.get(field), scope.environment, thorough, sources,
+                                          sink);
+      };
+      made->rows.push_back({part_of(row.get("part").as_string()), lazy("when"), lazy("items")});
+    }
+  }
+  return made;
+}
+
+}  // namespace gpuctl::report

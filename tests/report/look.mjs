@@ -1,0 +1,42 @@
+// Opens pages at two widths, light and dark, and says what is wrong with them: a line of JSON each.
+// node look.mjs BROWSER AXE PAGE... ; with SCREENSHOTS=DIR in the environment it also draws them.
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const [executablePath, axe, ...pages] = process.argv.slice(2);
+const source = fs.readFileSync(axe, "utf8");
+const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+for (const file of pages) {
+  for (const width of [360, 1280]) {
+    for (const scheme of ["light", "dark"]) {
+      const tab = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
+      const requests = [];
+      tab.on("request", (request) => requests.push(request.url()));
+      await tab.goto(pathToFileURL(file).href);
+      const wide = await tab.evaluate(() => document.documentElement.scrollWidth);
+      const unnamed = await tab.evaluate(() => [...document.querySelectorAll("svg")].filter((svg) =>
+        svg.getAttribute("role") !== "img" || !svg.querySelector("title")?.textContent ||
+        !svg.querySelector("desc")?.textContent).length);
+      const drawings = await tab.evaluate(() => document.querySelectorAll("svg").length);
+      // Letters that the drawing cuts off.
+      const cut = await tab.evaluate(() => [...document.querySelectorAll("svg text")].filter((text) => {
+        const box = text.getBoundingClientRect(), all = text.ownerSVGElement.getBoundingClientRect();
+        return box.right > all.right + 1 || box.left < all.left - 1;
+      }).map((text) => text.textContent));
+      if (process.env.SCREENSHOTS) {
+        const name = `${path.basename(file, ".html")}-${width}-${scheme}.png`;
+        await tab.screenshot({ path: path.join(process.env.SCREENSHOTS, name), fullPage: true });
+      }
+      await tab.evaluate(source);
+      const found = await tab.evaluate(() => axe.run());
+      console.log(JSON.stringify({
+        page: path.basename(file), width, scheme, wide, unnamed, drawings, cut, requests: requests.length,
+        violations: found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(" ")}`),
+      }));
+      await tab.close();
+    }
+  }
+}
+await browser.close();
