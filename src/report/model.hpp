@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/estimate.hpp"
 #include "diag/finding.hpp"
 #include "effects/report.hpp"
 #include "gpu/mig.hpp"
@@ -89,6 +90,7 @@ struct Plan {
   std::string headline;
   std::string files;
   std::vector<Disturbance> disturbances;  // the worst first
+  std::optional<cost::Change> costs;      // of the machines that a commit changes
 };
 
 struct Cluster {
@@ -103,12 +105,14 @@ struct Cluster {
   std::vector<diag::Finding> findings;
   std::vector<Missing> missing;
   std::optional<Plan> plan;
+  std::optional<cost::Estimate> cost;
 };
 
 /// All of a page.
 struct Page {
   std::chrono::sys_days day;
   std::vector<Cluster> clusters;
+  cost::Hours hours;  // of a month, as estimates were asked for
 };
 
 /// Makes clusters of runs, on several threads unless something is laid over the knowledge.
@@ -117,8 +121,8 @@ class Gatherer {
   explicit Gatherer(pipeline::Knowledge& knowledge);
 
   /// What a run shows, as far as it came: without a derived tree only name and missing facts.
-  /// Findings and plan are for others to add. No text holds a secret that the run knows. Faults of
-  /// what is laid over the rows go to the sink of the run.
+  /// Findings, plan and cost are for others to add. No text holds a secret that the run knows.
+  /// Faults of what is laid over the rows go to the sink of the run.
   Cluster cluster_of(pipeline::Result& result);
 
  private:
