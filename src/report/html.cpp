@@ -41,6 +41,7 @@ class ClusterWriter {
     costs();
     table_card(missing_table(cluster_));
     networks();
+    checklists();
     if (cluster_.accepted) findings();
     out_.close();
   }
@@ -176,6 +177,15 @@ class ClusterWriter {
     card("Networks");
     draw_networks(cluster_, id_ + "-net", out_);
     out_.close();
+  }
+
+  void checklists() {
+    for (const Checklist& list : cluster_.checklists) {
+      card(list.title);
+      out_.element("p", list.note, {{"class", "sub"}});
+      table(checklist_table(list));
+      out_.close();
+    }
   }
 
   const Page& page_;

@@ -106,6 +106,16 @@ std::string costs(const Cluster& cluster, const cost::Hours& hours) {
          ".\n";
 }
 
+std::string checklists(const Cluster& cluster) {
+  std::string out;
+  for (const Checklist& list : cluster.checklists) {
+    const Table table = checklist_table(list);
+    out += heading_of(table, 3) + markdown_text(list.note) + "\n" +
+           (table.rows.empty() ? "" : "\n" + rows_of(table));
+  }
+  return out;
+}
+
 std::string sum(const Page& page) {
   if (page.clusters.size() < 2 || currency_of(page).empty()) return {};
   return text_of(sum_table(page), 2);
@@ -150,7 +160,7 @@ std::string markdown(const Page& page) {
     out += text_of(cluster.details) + findings(cluster) + plan(cluster, page) + pools(cluster) +
            text_of(layouts_table(cluster)) + text_of(versions_table(cluster, page.day)) +
            text_of(needs_table(cluster)) + costs(cluster, page.hours) +
-           text_of(missing_table(cluster)) + text_of(networks_table(cluster));
+           text_of(missing_table(cluster)) + text_of(networks_table(cluster)) + checklists(cluster);
   }
   return out;
 }

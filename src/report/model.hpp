@@ -78,6 +78,33 @@ struct Missing {
   std::size_t documents = 0;
 };
 
+/// What meets a requirement of a checklist: an object, or something that the platform has.
+struct Mechanism {
+  std::string requirement;  // its id
+  std::string name;
+  std::string note;
+  bool applies = true;  // false: the requirement does not; `note` says why
+};
+
+/// A requirement of a checklist.
+struct Requirement {
+  std::string id;
+  std::string title;
+  std::string level;          // "MUST"
+  bool demonstrated = false;  // it asks to see something work, which no manifest shows
+  std::string lacking;        // what would meet it
+  std::vector<Mechanism> mechanisms;
+
+  /// What the manifests say of it: "mechanism present", "needs a run", "not applicable", "missing".
+  std::string_view verdict() const;
+};
+
+struct Checklist {
+  std::string title;
+  std::string note;
+  std::vector<Requirement> requirements;
+};
+
 /// What a commit would do to an object.
 struct Disturbance {
   std::string object;
@@ -102,6 +129,7 @@ struct Cluster {
   std::vector<Version> versions;
   std::vector<Need> needs;
   std::vector<Network> networks;
+  std::vector<Checklist> checklists;
   std::vector<diag::Finding> findings;
   std::vector<Missing> missing;
   std::optional<Plan> plan;

@@ -12,6 +12,17 @@ std::string day(const std::optional<std::chrono::sys_days>& known) {
   return known ? base::day_text(*known) : "not known";
 }
 
+// What meets a requirement; why it does not apply; or what would meet it.
+std::string reason_of(const Requirement& requirement) {
+  std::string out;
+  for (const Mechanism& one : requirement.mechanisms) {
+    const std::string note =
+        one.note.empty() || one.name.empty() ? one.note : " (" + one.note + ")";
+    out += (out.empty() ? "" : "; ") + one.name + note;
+  }
+  return out.empty() ? "needs " + requirement.lacking : out;
+}
+
 }  // namespace
 
 Table offers_table(const Pool& pool) {
@@ -67,6 +78,15 @@ Table networks_table(const Cluster& cluster) {
   for (const Network& one : cluster.networks) {
     out.rows.push_back(
         {one.name, one.kind, base::join(one.ranges, ", "), base::join(one.pools, ", ")});
+  }
+  return out;
+}
+
+Table checklist_table(const Checklist& list) {
+  Table out{list.title, list.title, {"Item", "Level", "Verdict", "Mechanism or reason"}};
+  for (const Requirement& one : list.requirements) {
+    out.rows.push_back(
+        {one.title + " (" + one.id + ")", one.level, std::string(one.verdict()), reason_of(one)});
   }
   return out;
 }

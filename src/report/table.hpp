@@ -30,6 +30,8 @@ Table versions_table(const Cluster& cluster, std::chrono::sys_days today);
 Table needs_table(const Cluster& cluster);
 Table missing_table(const Cluster& cluster);
 Table networks_table(const Cluster& cluster);
+/// What of a checklist is met, and by what.
+Table checklist_table(const Checklist& list);
 /// What a commit does.
 Table plan_table(const Plan& plan);
 
