@@ -14,6 +14,7 @@
 #include "cli/planned.hpp"
 #include "cli/pricing.hpp"
 #include "cli/report_files.hpp"
+#include "cli/terminal.hpp"
 #include "effects/report.hpp"
 #include "report/costs.hpp"
 #include "report/html.hpp"
@@ -84,6 +85,14 @@ bool write(const PageOptions& options, const std::string& text, const GlobalOpti
   return !sink.has_errors();
 }
 
+// Where pages of codes are for whoever reads the page: an address of the web. Those that are
+// installed beside this program are on this machine alone.
+std::string linked_codes() {
+  std::string address = published_pages();
+  const bool is_web = address.starts_with("https://") || address.starts_with("http://");
+  return is_web && address.find_first_of("<>") == std::string::npos ? address : std::string();
+}
+
 // What clusters of a page are made with.
 struct Ingredients {
   const PageOptions& options;
@@ -133,7 +142,7 @@ int run_report(PageOptions options, const GlobalOptions& global) {
   OwnCosts own;
   if (!own.read(options.plan.costs.costs, *knowledge, report)) return kFindings;
   Pricing pricing(*knowledge, own, options.plan.costs.month());
-  report::Page page{chosen_day(inputs.date), {}, pricing.hours()};
+  report::Page page{chosen_day(inputs.date), {}, pricing.hours(), linked_codes()};
   page.clusters.resize(inputs.blueprints.size());
   report::Gatherer gatherer(*knowledge);
   std::vector<Shown> further(inputs.blueprints.size());  // what rows and plans have found

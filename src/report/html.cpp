@@ -108,8 +108,14 @@ class ClusterWriter {
     for (const diag::Finding& finding : cluster_.findings) {
       const std::string severity(diag::severity_name(finding.severity));
       out_.open("li").open("p");
-      out_.element("span", severity + " " + finding.code, {{"class", "badge " + severity}});
-      out_.text(" ");
+      out_.open("span", {{"class", "badge " + severity}}).text(severity + " ");
+      const std::string address = page_.page_of(finding.code);
+      if (address.empty()) {
+        out_.text(finding.code);
+      } else {
+        out_.element("a", finding.code, {{"href", address}});
+      }
+      out_.close().text(" ");
       prose(finding.message, out_);
       out_.close();
       if (finding.at) {

@@ -63,12 +63,15 @@ std::string pools(const Cluster& cluster) {
   return out;
 }
 
-std::string findings(const Cluster& cluster) {
+std::string findings(const Cluster& cluster, const Page& page) {
   std::string out = "\n### Findings\n\n";
   if (cluster.findings.empty()) return out + "None.\n";
   for (const diag::Finding& finding : cluster.findings) {
+    const std::string address = page.page_of(finding.code);
+    const std::string code = markdown_text(finding.code);
     out += "- **" + std::string(diag::severity_name(finding.severity)) + " " +
-           markdown_text(finding.code) + "**: " + markdown_text(finding.message);
+           (address.empty() ? code : "[" + code + "](<" + address + ">)") +
+           "**: " + markdown_text(finding.message);
     if (finding.at) {
       out += " (" + markdown_text(finding.at->file) + ":" + std::to_string(finding.at->begin.line) +
              ":" + std::to_string(finding.at->begin.column) + ")";
@@ -157,10 +160,11 @@ std::string markdown(const Page& page) {
     out += "\n## " + markdown_text(cluster.name) + "\n\n" +
            (cluster.accepted ? "Accepted.\n" : "Refused.\n");
     if (!cluster.details.empty()) out += "\n";
-    out += text_of(cluster.details) + findings(cluster) + plan(cluster, page) + pools(cluster) +
-           text_of(layouts_table(cluster)) + text_of(versions_table(cluster, page.day)) +
-           text_of(needs_table(cluster)) + costs(cluster, page.hours) +
-           text_of(missing_table(cluster)) + text_of(networks_table(cluster)) + checklists(cluster);
+    out += text_of(cluster.details) + findings(cluster, page) + plan(cluster, page) +
+           pools(cluster) + text_of(layouts_table(cluster)) +
+           text_of(versions_table(cluster, page.day)) + text_of(needs_table(cluster)) +
+           costs(cluster, page.hours) + text_of(missing_table(cluster)) +
+           text_of(networks_table(cluster)) + checklists(cluster);
   }
   return out;
 }

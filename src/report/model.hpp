@@ -140,7 +140,13 @@ struct Cluster {
 struct Page {
   std::chrono::sys_days day;
   std::vector<Cluster> clusters;
-  cost::Hours hours;  // of a month, as estimates were asked for
+  cost::Hours hours;       // of a month, as estimates were asked for
+  std::string code_pages;  // address that pages of codes are below; empty: codes are no links
+
+  /// Where the page of a code is; empty: nobody said.
+  std::string page_of(const std::string& code) const {
+    return code_pages.empty() ? std::string() : code_pages + code + ".md";
+  }
 };
 
 /// Makes clusters of runs, on several threads unless something is laid over the knowledge.

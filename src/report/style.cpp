@@ -54,6 +54,7 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;padding-right:4px;
 white-space:nowrap;padding-left:10px}
 .badge{display:inline-block;border-radius:99px;padding:1px 10px;font-size:13px;font-weight:600;
 white-space:nowrap}
+.badge a{color:inherit}
 .good{background:var(--good-soft);color:var(--good)}
 .error{background:var(--bad-soft);color:var(--bad)}
 .warning{background:var(--warn-soft);color:var(--warn)}
