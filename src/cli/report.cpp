@@ -90,7 +90,7 @@ bool write(const PageOptions& options, const std::string& text, const GlobalOpti
 std::string linked_codes() {
   std::string address = published_pages();
   const bool is_web = address.starts_with("https://") || address.starts_with("http://");
-  return is_web && address.find_first_of("<>") == std::string::npos ? address : std::string();
+  return is_web ? address : std::string();
 }
 
 // What clusters of a page are made with.

@@ -63,6 +63,11 @@ std::string pools(const Cluster& cluster) {
   return out;
 }
 
+// An address that ends where the link ends.
+std::string target(const std::string& address) {
+  return base::percent_encoded(address, "/:?#@!$&+,;=%");
+}
+
 std::string findings(const Cluster& cluster, const Page& page) {
   std::string out = "\n### Findings\n\n";
   if (cluster.findings.empty()) return out + "None.\n";
@@ -70,7 +75,7 @@ std::string findings(const Cluster& cluster, const Page& page) {
     const std::string address = page.page_of(finding.code);
     const std::string code = markdown_text(finding.code);
     out += "- **" + std::string(diag::severity_name(finding.severity)) + " " +
-           (address.empty() ? code : "[" + code + "](<" + address + ">)") +
+           (address.empty() ? code : "[" + code + "](" + target(address) + ")") +
            "**: " + markdown_text(finding.message);
     if (finding.at) {
       out += " (" + markdown_text(finding.at->file) + ":" + std::to_string(finding.at->begin.line) +
