@@ -23,7 +23,8 @@ SCHEMAS = ROOT.parent / "shared/schemas"
 
 # Kinds without a CRD: the validation of the API server itself, pkg/apis/*/validation of Kubernetes 1.35
 # ("field is immutable", ValidateImmutableField), and of its RBAC storage (roleRef).
-OF_THE_SERVER = {"", "apps", "batch", "rbac.authorization.k8s.io", "scheduling.k8s.io"}
+OF_THE_SERVER = {"", "apps", "batch", "rbac.authorization.k8s.io", "resource.k8s.io",
+                 "scheduling.k8s.io"}
 
 GKE_NETWORKS = "Google Cloud documentation, Set up multi-network support for Pods"
 
