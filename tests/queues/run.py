@@ -28,12 +28,12 @@ SETS = 1000
 BATCH = 50
 SEED = 3901
 UNITS = {"": 1, "k": 10**3, "M": 10**6}
-BINARY = {"Mi": 1, "Gi": 2**10, "Ti": 2**20, "Pi": 2**30}
+BINARY = {"Gi": 1, "Ti": 2**10, "Pi": 2**20}
 CRDS = [SHARED / "schemas/queues", SHARED / "schemas/openshift"]
 
 
 def amount(quantity, memory):
-    """A quantity as a number, memory in MiB; it has the largest unit without a fraction."""
+    """A quantity as a number, memory in GiB; it has the largest unit without a fraction."""
     number, unit = re.fullmatch(r"(\d+)([a-zA-Z]*)", quantity).groups()
     units = BINARY if memory else UNITS
     if quantity == "0":

@@ -109,13 +109,15 @@ def devices_of_node(written, gpus):
 
 
 def offers_of(pools):
-    """resource -> how much all nodes of these pools offer; memory in MiB."""
+    """resource -> how much all nodes of these pools offer; memory in GiB."""
     found = collections.Counter({"cpu": 0, "memory": 0})
+    mebibytes = 0
     for written, machine in pools:
         for _ in range(nodes_of(written)):
             found.update(devices_of_node(written, machine[0]))
             found["cpu"] += machine[1]
-            found["memory"] += int(machine[2] * 1024)
+            mebibytes += int(machine[2] * 1024)
+    found["memory"] = mebibytes // 1024
     return found
 
 
@@ -197,7 +199,7 @@ class Set:
             needed = self.follow(flavor, entry)
             if any(needed[name] > left[flavor][name] for name in ("cpu", "memory")):
                 entry["cpu"] = random.randint(0, left[flavor]["cpu"])
-                entry["memoryGiB"] = random.randint(0, left[flavor]["memory"] // 1024)
+                entry["memoryGiB"] = random.randint(0, left[flavor]["memory"])
                 needed = self.follow(flavor, entry)
             for name, amount in needed.items():
                 left[flavor][name] -= amount
@@ -210,7 +212,7 @@ class Set:
         found = collections.Counter(entry["resources"])
         for name, said in (("cpu", entry.get("cpu")), ("memory", entry.get("memoryGiB"))):
             if said is not None:
-                found[name] = said * (1024 if name == "memory" else 1)
+                found[name] = said
             else:
                 found[name] = max(offers[name] * count // offers[device] for device, count in entry["resources"].items())
         return found
@@ -232,11 +234,6 @@ class Set:
                 for team in self.teams:
                     until += team.get("share", 0)
                     if "share" not in team:
-                        continue
-                    if name == "memory":  # too many to count one by one
-                        until_now = count * until // 100
-                        own[team["name"]][flavor][name] = until_now - taken
-                        taken = until_now
                         continue
                     while taken < count and (taken + 1) * 100 <= count * until:
                         taken += 1
