@@ -33,7 +33,7 @@ def lines_of(cluster):
 
 def crd_options(cluster):
     folders = [*lines_of(cluster), SCHEMAS / "nvidia", SCHEMAS / "openshift", SCHEMAS / "gcp",
-               SCHEMAS / "gitops", ROOT / "tests/interop/crds.d"]
+               SCHEMAS / "gitops", SCHEMAS / "queues", ROOT / "tests/interop/crds.d"]
     return [word for folder in folders for word in ("--crds", folder)]
 
 
