@@ -36,6 +36,8 @@ BY_WEBHOOK = {
     "MachineSet": {
         "spec.selector": "machine-api-operator, pkg/webhooks/machineset_webhook.go: selector is immutable",
         "spec.template.metadata.labels": "the same: labels must match the selector"},
+    "NIMService": {"spec.draResources": "its CRD, by a rule on spec"},
+    "DataScienceCluster": {"spec.components.modelregistry.registriesNamespace": "its CRD, by a rule on modelregistry"},
     "Network": {
         "spec.type": GKE_NETWORKS, "spec.parametersRef": GKE_NETWORKS},
     "GKENetworkParamSet": {
