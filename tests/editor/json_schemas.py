@@ -135,7 +135,7 @@ def leaves(value, path=()):
 
 # Maps with keys of the user's choice, and values of any form.
 OPEN = {"labels", "annotations", "overrides", "values", "clusterPolicy", "nicClusterPolicy", "kubelet", "parameters",
-        "extraConfig", "userTags", "userLabels", "partitions", "devices", "selector"}
+        "extraConfig", "userTags", "userLabels", "partitions", "devices", "selector", "resources"}
 
 
 def check_mistakes(validators, tally):
