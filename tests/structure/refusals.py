@@ -30,12 +30,15 @@ GKE_NETWORKS = "Google Cloud documentation, Set up multi-network support for Pod
 
 # Refused without a word of the CRD: kind -> {field: by what}.
 HIVE = "openshift/hive, pkg/validating-webhooks/hive/v1: only mutableFields change"
+WITH_TOPOLOGY = "its CRD, by a rule on spec where there is a topologyName"
 BY_WEBHOOK = {
     "ClusterDeployment": {"spec": HIVE},
     "MachinePool": {"spec.platform": HIVE, "spec.name": HIVE, "spec.clusterDeploymentRef": HIVE},
     "MachineSet": {
         "spec.selector": "machine-api-operator, pkg/webhooks/machineset_webhook.go: selector is immutable",
         "spec.template.metadata.labels": "the same: labels must match the selector"},
+    "ResourceFlavor": {
+        "spec.topologyName": WITH_TOPOLOGY, "spec.nodeLabels": WITH_TOPOLOGY, "spec.tolerations": WITH_TOPOLOGY},
     "NIMService": {"spec.draResources": "its CRD, by a rule on spec"},
     "DataScienceCluster": {"spec.components.modelregistry.registriesNamespace": "its CRD, by a rule on modelregistry"},
     "Network": {
