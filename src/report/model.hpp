@@ -116,8 +116,8 @@ struct Disturbance {
 struct Plan {
   std::string headline;
   std::string files;
-  std::vector<Disturbance> disturbances;  // the worst first
-  std::optional<cost::Change> costs;      // of the machines that a commit changes
+  std::vector<Disturbance> disturbances;   // the worst first
+  std::optional<cost::Change> costs = {};  // of the machines that a commit changes
 };
 
 struct Cluster {

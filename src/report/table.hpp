@@ -18,7 +18,7 @@ struct Table {
   std::string heading;
   std::string caption;
   Cells heads;
-  std::vector<Cells> rows;
+  std::vector<Cells> rows = {};
   std::size_t numbers_from = kNoNumbers;  // the first column of numbers
 };
 
