@@ -1,7 +1,6 @@
 // `gpuctl cost`: what clusters cost a month, and what they draw.
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <mutex>
 
 #include "cli/batch.hpp"
 #include "cli/command.hpp"
@@ -9,7 +8,7 @@
 #include "cli/cost_report.hpp"
 #include "cli/cost_tree.hpp"
 #include "cli/fleets.hpp"
-#include "cost/estimate.hpp"
+#include "cli/pricing.hpp"
 #include "yaml/emit.hpp"
 
 namespace gpuctl::cli {
@@ -27,54 +26,15 @@ struct Options {
   std::string output = kTable;
 };
 
-// Works out clusters while they are in memory; for several threads.
-class Pricing {
- public:
-  Pricing(std::size_t clusters, cost::Tariffs& tariffs, cost::OwnFigures& own,
-          const cost::Hours& hours)
-      : tariffs_(tariffs), own_(own), hours_(hours), estimates_(clusters) {}
-
-  void consume(std::size_t index, const Result& result) {
-    if (result.sink.has_errors() || !result.derived) return;
-    const std::lock_guard<std::mutex> guard(one_at_a_time_);
-    const catalog::Platform& platform = *result.opened->compiled->platform;
-    const blueprint::Blueprint& written = result.opened->blueprint;
-    const derive::Inputs inputs{written.metadata, written.spec, result.derived->cluster,
-                                platform.catalog, result.loaded->facts};
-    const cost::Costing& costing = tariffs_.platform(platform, faults_);
-    estimates_[index] =
-        cost::estimate(result.cluster(), {costing, tariffs_, own_, hours_}, inputs, *result.arena);
-  }
-
-  std::vector<Estimate> take() {
-    std::vector<Estimate> out;
-    for (std::optional<Estimate>& one : estimates_) {
-      if (one) out.push_back(std::move(*one));
-    }
-    return out;
-  }
-
-  const diag::Sink& faults() const { return faults_; }
-
- private:
-  cost::Tariffs& tariffs_;
-  cost::OwnFigures& own_;
-  const cost::Hours& hours_;
-  std::mutex one_at_a_time_;
-  diag::Sink faults_;
-  std::vector<std::optional<Estimate>> estimates_;
-};
-
 // All clusters of some blueprints and fleets. Nothing after shown errors.
 std::optional<std::vector<Estimate>> estimate_all(BlueprintOptions inputs, Knowledge& knowledge,
-                                                  cost::Tariffs& tariffs, cost::OwnFigures& own,
-                                                  const cost::Hours& hours, Report& report) {
+                                                  Pricing& pricing, Report& report) {
   std::optional<Request> request = make_request(inputs, report);
   if (!request || !expand_fleets(inputs, *request, knowledge, report)) return std::nullopt;
-  Pricing pricing(inputs.blueprints.size(), tariffs, own, hours);
-  std::vector<Finished> clusters =
-      run_all(inputs.blueprints, *request, knowledge, thread_count(inputs.jobs), report,
-              [&](std::size_t index, Result& result) { pricing.consume(index, result); });
+  std::vector<std::optional<Estimate>> estimates(inputs.blueprints.size());
+  std::vector<Finished> clusters = run_all(
+      inputs.blueprints, *request, knowledge, thread_count(inputs.jobs), report,
+      [&](std::size_t index, Result& result) { estimates[index] = pricing.estimate(result); });
   for (Finished& cluster : clusters) {
     cluster.findings.leave_out_notes();
     cluster.withheld = {};
@@ -82,7 +42,11 @@ std::optional<std::vector<Estimate>> estimate_all(BlueprintOptions inputs, Knowl
   const bool good = show_all(clusters, inputs.strict, report);
   report.show(pricing.faults(), knowledge.library().sources());
   if (!good || pricing.faults().has_errors()) return std::nullopt;
-  return pricing.take();
+  std::vector<Estimate> out;
+  for (std::optional<Estimate>& one : estimates) {
+    if (one) out.push_back(std::move(*one));
+  }
+  return out;
 }
 
 std::string comparison_text(const Listing& listing, const std::string& form, yaml::Arena& arena) {
@@ -122,21 +86,20 @@ int run_cost(const Options& options, const GlobalOptions& global) {
   if (knowledge == nullptr) return kFindings;
   OwnCosts own;
   if (!own.read(options.costs.costs, *knowledge, report)) return kFindings;
-  cost::Tariffs tariffs(knowledge->library());
-  const cost::Hours hours = options.costs.month();
-  const auto these = estimate_all(options.inputs, *knowledge, tariffs, own.figures, hours, report);
+  Pricing pricing(*knowledge, own, options.costs.month());
+  const auto these = estimate_all(options.inputs, *knowledge, pricing, report);
   if (!these) return kFindings;
   std::vector<Estimate> others;
   if (!options.compared.empty()) {
     BlueprintOptions inputs = options.inputs;
     inputs.blueprints = options.compared;
-    auto found = estimate_all(inputs, *knowledge, tariffs, own.figures, hours, report);
+    auto found = estimate_all(inputs, *knowledge, pricing, report);
     if (!found) return kFindings;
     others = std::move(*found);
   }
   own.report_idle(report);
   if (options.inputs.strict && report.warnings() != 0) return kFindings;
-  return show_costs(options, *these, others, hours, global);
+  return show_costs(options, *these, others, pricing.hours(), global);
 }
 
 RunFunction set_up(CLI::App& command, const GlobalOptions& global) {

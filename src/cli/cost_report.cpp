@@ -4,19 +4,20 @@
 #include <set>
 
 #include "cli/columns.hpp"
+#include "cost/words.hpp"
 #include "diag/character.hpp"
 
 namespace gpuctl::cli {
 
 namespace {
 
-using cost::Amount;
 using cost::Estimate;
-using cost::Figure;
 using cost::Figures;
 using cost::Hours;
 using cost::Line;
 using cost::Part;
+using cost::range_of;
+using cost::text_of;
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -24,26 +25,8 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-std::string range_of(const std::optional<std::int64_t>& min,
-                     const std::optional<std::int64_t>& max) {
-  if (!min || !max) return "unknown";
-  if (*min == *max) return std::to_string(*min);
-  return std::to_string(*min) + "-" + std::to_string(*max);
-}
-
-// "3.5" of 3,450 W.
-std::string kilowatts(std::int64_t watts) {
-  const std::int64_t tenths = (watts + 50) / 100;
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
-}
-
 std::string rate_of(const Line* line, cost::Market market) {
   return line == nullptr || !line->rates[market] ? std::string() : line->rates[market]->exact();
-}
-
-std::string watts_of(const Part& part) {
-  const std::optional<std::int64_t> watts = part.most_watts();
-  return watts ? kilowatts(*watts) : "unknown";
 }
 
 Listing table_of(const Estimate& estimate, const Hours& hours) {
@@ -59,8 +42,6 @@ Listing table_of(const Estimate& estimate, const Hours& hours) {
                             "GPUS", "KW", "AS OF", "SOURCE"}) {
     out.titles.emplace_back(title);
   }
-  std::int64_t watts = 0;
-  bool all_watts = true;
   for (const Part& part : estimate.parts) {
     std::vector<std::string> line = {diag::shown(part.name), range_of(part.min, part.max),
                                      diag::shown(part.type)};
@@ -73,11 +54,7 @@ Listing table_of(const Estimate& estimate, const Hours& hours) {
     }
     const bool has_gpus = part.gpus != 0;
     line.push_back(has_gpus ? range_of(part.fewest_gpus(), part.most_gpus()) : "");
-    line.push_back(has_gpus || part.watts ? watts_of(part) : "");
-    if (has_gpus || part.watts) {
-      all_watts = all_watts && part.most_watts();
-      watts += part.most_watts().value_or(0);
-    }
+    line.push_back(part.draws() ? cost::most_kilowatts(part) : "");
     line.push_back(from == nullptr ? "" : from->as_of);
     line.push_back(from == nullptr ? "" : from->source);
     out.lines.push_back(std::move(line));
@@ -85,7 +62,7 @@ Listing table_of(const Estimate& estimate, const Hours& hours) {
   std::vector<std::string> total = {"total", "", ""};
   for (const std::size_t scale : scales) total.push_back(text_of(estimate.month[scale]));
   total.resize(out.titles.size());
-  total[out.titles.size() - 3] = (all_watts ? "" : "at least ") + kilowatts(watts);
+  total[out.titles.size() - 3] = cost::most_kilowatts(estimate);
   out.lines.push_back(std::move(total));
   return out;
 }
@@ -102,23 +79,10 @@ Listing table_of_all(const std::vector<Estimate>& estimates, const Hours& hours)
     for (const std::size_t scale : scales) line.push_back(text_of(estimate.month[scale]));
     out.lines.push_back(std::move(line));
   }
-  const Figures sum = sum_of(estimates);
+  const Figures sum = cost::sum_of(estimates);
   std::vector<std::string> total = {"total"};
   for (const std::size_t scale : scales) total.push_back(text_of(sum[scale]));
   out.lines.push_back(std::move(total));
-  return out;
-}
-
-// What is not known of a cluster, each once.
-std::vector<std::string> unknown_of(const Estimate& estimate) {
-  std::vector<std::string> out;
-  for (const Part& part : estimate.parts) {
-    for (const Line& line : part.lines) {
-      if (line.unknown.empty()) continue;
-      const std::string text = diag::shown(part.name) + ": " + diag::shown(line.unknown);
-      if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
-    }
-  }
   return out;
 }
 
@@ -138,14 +102,11 @@ std::string licences_text(const Estimate& estimate, const std::string& bullet) {
 std::string power_text(const Estimate& estimate, const std::string& bullet) {
   std::string out;
   for (const Part& part : estimate.parts) {
-    if (part.gpus == 0 && !part.watts) continue;
-    const std::optional<std::int64_t> watts = part.most_watts();
-    out += bullet + diag::shown(part.name) + ": " + (watts ? kilowatts(*watts) + " kW" : "unknown");
-    if (part.gpu_watts && part.gpus.value_or(0) > 0) {
-      out += ", " + std::to_string(*part.gpu_watts / *part.gpus) + " W a GPU";
-    }
-    if (part.watts) out += ", " + std::to_string(*part.watts) + " W the rest of a machine";
-    out += "\n";
+    if (!part.draws()) continue;
+    const std::string watts = cost::watts_text(part);
+    out += bullet + diag::shown(part.name) + ": " +
+           (part.most_watts() ? cost::most_kilowatts(part) + " kW" : "unknown") +
+           (watts.empty() ? "" : ", " + watts) + "\n";
   }
   return out;
 }
@@ -165,7 +126,7 @@ std::string notes_of(const Estimate& estimate, bool markdown) {
   add("power at most", power_text(estimate, bullet));
   add("licences", licences_text(estimate, bullet));
   std::string unknown;
-  for (const std::string& text : unknown_of(estimate)) unknown += bullet + text + "\n";
+  for (const std::string& text : cost::unknown_of(estimate)) unknown += bullet + text + "\n";
   add("not known", unknown);
   return out;
 }
@@ -201,25 +162,8 @@ void add_change(const std::string& name, const Figures& one, const Figures& othe
   for (const std::size_t scale : hours.scales()) {
     to.lines.push_back({diag::shown(name), std::string(cost::kScaleNames[scale]),
                         text_of(one[scale]), text_of(other[scale]),
-                        difference_of(one[scale], other[scale])});
+                        cost::difference_of(one[scale], other[scale])});
   }
-}
-
-std::string text_of(const Figure& figure) {
-  if (figure.is_unknown()) return "unknown";
-  return (figure.complete ? "" : "at least ") + figure.known.text();
-}
-
-std::string difference_of(const Figure& one, const Figure& other) {
-  if (!one.complete || !other.complete) return "unknown";
-  const Amount more = other.known - one.known;
-  return (more > Amount() ? "+" : "") + more.text();
-}
-
-Figures sum_of(const std::vector<Estimate>& estimates) {
-  Figures out;
-  for (const Estimate& estimate : estimates) out = out + estimate.month;
-  return out;
 }
 
 std::string cost_text(const std::vector<Estimate>& estimates, const Hours& hours,

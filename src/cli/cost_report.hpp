@@ -9,15 +9,6 @@
 
 namespace gpuctl::cli {
 
-/// "1234.57"; "at least 1234.57" where more is to come; "unknown" where nothing is known.
-std::string text_of(const cost::Figure& figure);
-
-/// What `other` costs more than `one`: "+12.00", or "unknown" where one of them is not known.
-std::string difference_of(const cost::Figure& one, const cost::Figure& other);
-
-/// The sum of several clusters.
-cost::Figures sum_of(const std::vector<cost::Estimate>& estimates);
-
 /// A table for each cluster, and one for all where there are several, with what is not known and
 /// not counted below. `form`: table, wide, or markdown.
 std::string cost_text(const std::vector<cost::Estimate>& estimates, const cost::Hours& hours,

@@ -179,7 +179,7 @@ Node cost_tree(const std::vector<Estimate>& estimates, const Hours& hours, yaml:
   out.set(arena, "currency", arena.string(estimates.empty() ? "USD" : estimates.front().currency));
   out.set(arena, "hours", Node::integer(hours.month));
   out.set(arena, "clusters", arena.list(clusters));
-  out.set(arena, "month", figures_tree(sum_of(estimates), hours, arena));
+  out.set(arena, "month", figures_tree(cost::sum_of(estimates), hours, arena));
   return out.build(arena);
 }
 
@@ -217,7 +217,7 @@ Listing comparison(const std::vector<Estimate>& these, const std::vector<Estimat
     const Figures b = there == other.end() ? Figures() : there->second;
     if (!std::equal(a.begin(), a.end(), b.begin(), is_same)) add(name, a, b);
   }
-  add("total", sum_of(these), sum_of(others));
+  add("total", cost::sum_of(these), cost::sum_of(others));
   return out;
 }
 

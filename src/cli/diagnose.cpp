@@ -162,7 +162,7 @@ RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
       ->type_name("FILE");
   command
       .add_option("--blueprint", options->blueprint,
-                  "Blueprint of the cluster: what its pools shall offer")
+                  "Blueprint of the cluster: what its pools should offer")
       ->type_name("FILE");
   command
       .add_option("--facts", options->facts, "Facts of the cluster (default: beside the blueprint)")

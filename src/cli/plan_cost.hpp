@@ -3,30 +3,20 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 
-#include "cli/cost_options.hpp"
 #include "cli/planned.hpp"
-#include "cost/estimate.hpp"
+#include "cli/pricing.hpp"
 
 namespace gpuctl::cli {
 
-/// Machines before and after.
-struct CostChange {
-  cost::Figures before;
-  cost::Figures after;
-};
-
 class PlanCosts {
  public:
-  /// Opens what knowledge has of costs; no run reads that otherwise. `own` must outlive this.
   PlanCosts(Knowledge& knowledge, OwnCosts& own, cost::Hours hours)
-      : own_(own), hours_(std::move(hours)), tariffs_(knowledge.library()) {}
+      : pricing_(knowledge, own, std::move(hours)) {}
 
-  /// Works out a cluster from its files, before they are taken out of the result. Of files that
-  /// cannot be read nothing is said here: whoever plans says it. Thread-safe.
+  /// Works out a cluster from its files, before they are taken out of the result. Thread-safe.
   void add(const Result& result, const Base& base);
 
   /// A table of the clusters that the plan changes; empty when it changes none.
@@ -34,15 +24,12 @@ class PlanCosts {
                    yaml::Arena& arena) const;
   /// The same as a list of rows.
   yaml::Node rows(const std::vector<Planned>& plans, yaml::Arena& arena) const;
-  const diag::Sink& faults() const { return faults_; }
+  const diag::Sink& faults() const { return pricing_.faults(); }
 
  private:
-  OwnCosts& own_;
-  cost::Hours hours_;
-  cost::Tariffs tariffs_;
+  Pricing pricing_;
   std::mutex one_at_a_time_;
-  diag::Sink faults_;
-  std::map<std::string, CostChange> clusters_;
+  std::map<std::string, cost::Change> clusters_;
 };
 
 }  // namespace gpuctl::cli

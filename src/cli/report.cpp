@@ -12,8 +12,11 @@
 #include "cli/day.hpp"
 #include "cli/fleets.hpp"
 #include "cli/planned.hpp"
+#include "cli/pricing.hpp"
 #include "cli/report_files.hpp"
+#include "cli/terminal.hpp"
 #include "effects/report.hpp"
+#include "report/costs.hpp"
 #include "report/html.hpp"
 #include "report/markdown.hpp"
 
@@ -24,7 +27,7 @@ namespace {
 constexpr const char* kMarkdown = "markdown";
 
 struct PageOptions {
-  ApplyOptions plan;  // with the blueprints, and the repository if there is one
+  ApplyOptions plan;  // with the blueprints, the costs, and the repository if there is one
   std::string output = "html";
   std::string file;
 };
@@ -82,6 +85,46 @@ bool write(const PageOptions& options, const std::string& text, const GlobalOpti
   return !sink.has_errors();
 }
 
+// Where pages of codes are for whoever reads the page: an address of the web. Those that are
+// installed beside this program are on this machine alone.
+std::string linked_codes() {
+  std::string address = published_pages();
+  const bool is_web = address.starts_with("https://") || address.starts_with("http://");
+  return is_web ? address : std::string();
+}
+
+// What clusters of a page are made with.
+struct Ingredients {
+  const PageOptions& options;
+  Commit* commit;  // nullptr: nobody asked for plans
+  Pricing& pricing;
+  report::Gatherer& gatherer;
+};
+
+// What the page shows of a run. What is found on the way goes to the sink of the run.
+report::Cluster cluster_of(Result& result, const Ingredients& from) {
+  report::Cluster out = from.gatherer.cluster_of(result);
+  if (const auto estimate = from.pricing.estimate(result)) {
+    out.cost = report::shown(*estimate, *result.sources);
+  }
+  if (from.commit != nullptr && result.output && !result.sink.has_errors()) {
+    const Base base = from.commit->base();
+    const std::optional<cost::Change> change = from.pricing.change(result, base);
+    Planned planned = plan_cluster(result, base, from.options.plan, nullptr);
+    if (!planned.findings.has_errors()) {
+      out.plan = report::plan_of(planned.effects);
+      if (!planned.changes.empty()) out.plan->costs = change;
+    }
+    result.sink.take(std::move(planned.findings));
+  }
+  const bool strict = from.options.plan.inputs.strict;
+  out.accepted = !result.sink.has_errors() && !(strict && result.sink.has_warnings());
+  out.findings = subject_of(result).findings;
+  std::stable_sort(out.findings.begin(), out.findings.end(),
+                   [](const auto& a, const auto& b) { return a.severity < b.severity; });
+  return out;
+}
+
 int run_report(PageOptions options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
@@ -96,30 +139,21 @@ int run_report(PageOptions options, const GlobalOptions& global) {
     if (commit == nullptr) return kFindings;
     request->earlier = [&](const std::string& path) { return commit->read(path, unread); };
   }
-  report::Page page{chosen_day(inputs.date), {}};
+  OwnCosts own;
+  if (!own.read(options.plan.costs.costs, *knowledge, report)) return kFindings;
+  Pricing pricing(*knowledge, own, options.plan.costs.month());
+  report::Page page{chosen_day(inputs.date), {}, pricing.hours(), linked_codes()};
   page.clusters.resize(inputs.blueprints.size());
   report::Gatherer gatherer(*knowledge);
   std::vector<Shown> further(inputs.blueprints.size());  // what rows and plans have found
   const Consume consume = [&](std::size_t index, Result& result) {
     const std::size_t shown_before = result.sink.all().size();
-    report::Cluster cluster = gatherer.cluster_of(result);
-    diag::Sink found;
-    if (commit != nullptr && result.output && !result.sink.has_errors()) {
-      Planned planned = plan_cluster(result, commit->base(), options.plan, nullptr);
-      found = std::move(planned.findings);
-      if (!found.has_errors()) cluster.plan = report::plan_of(planned.effects);
-    }
-    result.sink.take(std::move(found));
+    page.clusters[index] = cluster_of(result, {options, commit.get(), pricing, gatherer});
     diag::Sink more;
     for (std::size_t i = shown_before; i < result.sink.all().size(); ++i) {
       more.add(result.sink.all()[i]);
     }
     further[index] = report.prepare(more, *result.sources, result.blueprint_file);
-    cluster.accepted = !result.sink.has_errors() && !(inputs.strict && result.sink.has_warnings());
-    cluster.findings = subject_of(result).findings;
-    std::stable_sort(cluster.findings.begin(), cluster.findings.end(),
-                     [](const auto& a, const auto& b) { return a.severity < b.severity; });
-    page.clusters[index] = std::move(cluster);
   };
   const bool shared = knowledge->library().has_overlays();
   const std::vector<Finished> clusters =
@@ -129,7 +163,9 @@ int run_report(PageOptions options, const GlobalOptions& global) {
   for (const Shown& shown : further) report.show(shown);
   for (const report::Cluster& cluster : page.clusters) good = good && cluster.accepted;
   report.show(unread, diag::Sources());
-  good = good && report.errors() == 0;
+  report.show(pricing.faults(), knowledge->library().sources());
+  own.report_idle(report);
+  good = good && report.errors() == 0 && !(inputs.strict && report.warnings() != 0);
   const std::string text =
       options.output == kMarkdown ? report::markdown(page) : report::html(page);
   if (global.result->wanted()) {
@@ -143,6 +179,7 @@ RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   auto options = std::make_shared<PageOptions>();
   options->plan.dry_run = true;
   options->plan.inputs.add_to(command);
+  options->plan.costs.add_to(command);
   command
       .add_option("-o,--output", options->output,
                   "Form: html (one page, complete in itself) or markdown")
@@ -166,13 +203,14 @@ Command report_command() {
   return {
       "report", "Show a cluster or a fleet on one page, for people",
       "Pools and what their nodes offer, MIG layouts, versions with the ends of their support,\n"
-      "licences and quotas, findings, missing facts and networks; with --repo also what a\n"
-      "commit would do. The page needs nothing else: no script, no picture from elsewhere.\n"
-      "The same inputs and the same --date give the same bytes.\n\n"
+      "licences and quotas, costs and power, findings, missing facts and networks; with --repo\n"
+      "also what a commit would do. The page needs nothing else: no script, no picture from\n"
+      "elsewhere. The same inputs and the same --date give the same bytes.\n\n"
       "Blueprints with errors give a page of their findings, and exit code 1.\n\n"
       "Example:\n"
       "  gpuctl report cluster.yaml --output-file report.html\n"
       "  gpuctl report fleet.yaml --stage prod --repo fleet --output-file prod.html\n"
+      "  gpuctl report cluster.yaml --costs costs.yaml --hours 200 --output-file report.html\n"
       "  gpuctl report cluster.yaml --date 2026-12-31 -o markdown\n",
       set_up};
 }

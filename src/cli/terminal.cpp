@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -73,12 +74,9 @@ bool shows_colour(const std::string& wanted) {
 diag::PageAddress linked_pages(const std::string& wanted) {
   if (wanted == "never" || ::isatty(STDERR_FILENO) != 1 || is_plain() || !shows_links()) return {};
   const auto page = [](const std::string& code) { return code + ".md"; };
-  if (const std::string_view address = variable("GPUCTL_DOCS"); !address.empty()) {
-    std::string base(address);
-    for (const char c : base) {
-      if (c <= ' ' || c == '\x7f') return {};  // it would end the link
-    }
-    if (!base.ends_with('/')) base += '/';
+  if (!variable("GPUCTL_DOCS").empty()) {
+    const std::string base = published_pages();
+    if (base.empty()) return {};
     return [=](const std::string& code) { return base + page(code); };
   }
   const std::string directory = installed_pages();
@@ -90,6 +88,15 @@ diag::PageAddress linked_pages(const std::string& wanted) {
         std::filesystem::is_regular_file(std::filesystem::path(directory) / page(code), error);
     return exists ? base + page(code) : std::string();
   };
+}
+
+std::string published_pages() {
+  std::string out(variable("GPUCTL_DOCS"));
+  const bool breaks = std::any_of(out.begin(), out.end(), [](char c) {
+    return c <= ' ' || c == '\x7f';  // it would end the link
+  });
+  if (out.empty() || breaks) return {};
+  return out.ends_with('/') ? out : out + "/";
 }
 
 }  // namespace gpuctl::cli

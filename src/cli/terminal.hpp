@@ -17,4 +17,8 @@ bool shows_colour(const std::string& wanted);
 /// program, or below the address in GPUCTL_DOCS.
 diag::PageAddress linked_pages(const std::string& wanted);
 
+/// The address that GPUCTL_DOCS says the pages of codes are below, with a slash at its end; empty
+/// without one, or when it would break a link.
+std::string published_pages();
+
 }  // namespace gpuctl::cli

@@ -366,6 +366,12 @@ std::optional<std::int64_t> Part::most_watts() const {
   return *max * (*gpu_watts + watts.value_or(0));
 }
 
+Figures sum_of(const std::vector<Estimate>& estimates) {
+  Figures out;
+  for (const Estimate& one : estimates) out = out + one.month;
+  return out;
+}
+
 Estimate estimate(const std::string& cluster, const Basis& basis, const derive::Inputs& inputs,
                   yaml::Arena& arena) {
   const Node none = arena.list(std::span<const Node>());

@@ -46,6 +46,8 @@ struct Part {
   /// GPUs of all machines at the minimum and at the maximum. Nothing: not known.
   std::optional<std::int64_t> fewest_gpus() const;
   std::optional<std::int64_t> most_gpus() const;
+  /// True when power of it is counted: it has GPUs, or the user said what its machines draw.
+  bool draws() const { return gpus != 0 || watts; }
   /// The first line that comes from a price list: that of the machine itself. Or nullptr.
   const Line* priced() const;
 };
@@ -57,6 +59,9 @@ struct Estimate {
   Figures month;
   std::vector<std::string> leaves_out;
 };
+
+/// The sum of several clusters.
+Figures sum_of(const std::vector<Estimate>& estimates);
 
 /// What an estimate goes by. All of it must outlive the estimating.
 struct Basis {

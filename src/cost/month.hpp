@@ -31,6 +31,12 @@ inline constexpr std::array<std::string_view, kScales> kScaleNames = {"min", "ty
 using Figures = std::array<Figure, kScales>;
 Figures operator+(const Figures& one, const Figures& other);
 
+/// What something costs a month, and what it would cost instead.
+struct Change {
+  Figures before;
+  Figures after;
+};
+
 /// Hours of a month.
 struct Hours {
   std::int64_t month = 730;                         // of 8,760 in a year

@@ -1,4 +1,4 @@
-// Goes along the chain: what is broken, why, and what only waits for it.
+// Goes along the chain: what is broken, why, and what merely waits for it.
 #pragma once
 
 #include <cstddef>

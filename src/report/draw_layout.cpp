@@ -123,16 +123,6 @@ class Drawing {
 
 }  // namespace
 
-void open_drawing(const std::string& id, const std::string& title, const std::string& description,
-                  int width, int height, Markup& out) {
-  out.open("svg", {{"role", "img"},
-                   {"aria-labelledby", id + "-t " + id + "-d"},
-                   {"width", width == 0 ? "100%" : std::to_string(width)},
-                   {"height", std::to_string(height)}});
-  out.element("title", title, {{"id", id + "-t"}});
-  out.element("desc", description, {{"id", id + "-d"}});
-}
-
 std::string places_of(const Layout& layout) {
   std::string out;
   for (const gpu::MigInstance& instance : layout.placed.placements) {

@@ -8,31 +8,15 @@ namespace {
 constexpr int kLine = 19;
 constexpr int kGap = 14;
 constexpr int kTrunk = 10;
-constexpr int kBox = 30;              // where boxes begin
-constexpr std::size_t kColumns = 36;  // that fit on the narrowest screen
+constexpr int kBox = 30;  // where boxes begin
 
 struct Line {
   std::string text;
   bool dim = false;
 };
 
-// Lines of at most kColumns characters; words that are longer are cut.
 void wrap(const std::string& text, bool dim, std::vector<Line>& out) {
-  std::string line;
-  for (const std::string_view word : base::split(text, ' ')) {
-    std::string rest(word);
-    if (!line.empty() && base::code_points(line) + 1 + base::code_points(rest) > kColumns) {
-      out.push_back({line, dim});
-      line.clear();
-    }
-    while (rest.size() > kColumns) {
-      const std::size_t cut = base::character_limit(rest, kColumns);
-      out.push_back({rest.substr(0, cut), dim});
-      rest.erase(0, cut);
-    }
-    line += (line.empty() ? "" : " ") + rest;
-  }
-  if (!line.empty()) out.push_back({line, dim});
+  for (std::string& line : wrapped(text)) out.push_back({std::move(line), dim});
 }
 
 std::vector<Line> lines_of(const Network& network) {

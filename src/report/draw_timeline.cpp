@@ -11,6 +11,7 @@ using std::chrono::sys_days;
 
 constexpr int kRow = 46;
 constexpr int kHead = 26;
+constexpr int kLabel = 18;  // of a row: the name above the bar
 constexpr int kBar = 12;
 constexpr int kMostTicks = 7;
 
@@ -19,7 +20,6 @@ class Scale {
  public:
   Scale(sys_days first, sys_days last) : first_(first), days_((last - first).count()) {}
 
-  // "12.34%"; hundredths without floating point, so that it is the same everywhere.
   std::string at(sys_days day) const { return percent(part(day)); }
   std::string between(sys_days from, sys_days to) const { return percent(part(to) - part(from)); }
 
@@ -27,10 +27,6 @@ class Scale {
   long part(sys_days day) const {
     const long days = std::clamp((day - first_).count(), 0L, days_);
     return days_ == 0 ? 0 : days * 10'000 / days_;
-  }
-  static std::string percent(long hundredths) {
-    const long rest = hundredths % 100;
-    return std::to_string(hundredths / 100) + (rest < 10 ? ".0" : ".") + std::to_string(rest) + "%";
   }
 
   sys_days first_;
@@ -72,10 +68,17 @@ void bar(const std::string& x, const std::string& width, int y, const std::strin
       .close();
 }
 
-void upright(const std::string& x, int height, const std::string& kind, Markup& out) {
-  out.open("line",
-           {{"x1", x}, {"x2", x}, {"y1", "18"}, {"y2", std::to_string(height)}, {"class", kind}})
-      .close();
+// An upright line through all bars, which spares the labels above them.
+void upright(const std::string& x, std::size_t bars, const std::string& kind, Markup& out) {
+  for (std::size_t i = 0; i < bars; ++i) {
+    const int top = kHead + static_cast<int>(i) * kRow;
+    out.open("line", {{"x1", x},
+                      {"x2", x},
+                      {"y1", std::to_string(top + kLabel)},
+                      {"y2", std::to_string(top + kRow - 2)},
+                      {"class", kind}})
+        .close();
+  }
 }
 
 }  // namespace
@@ -101,25 +104,20 @@ void draw_timeline(const std::vector<Version>& versions, sys_days day, const std
   const int step = (year_of(last) - year_of(first)) / kMostTicks + 1;
   for (int year = year_of(first) + 1; year < year_of(last); year += step) {
     const std::string x = scale.at(new_year(year));
-    upright(x, height, "year", out);
+    upright(x, known.size(), "year", out);
     out.element("text", std::to_string(year), {{"x", x}, {"y", "13"}, {"class", "mid dim"}});
   }
   int top = kHead;
   for (const Version* one : known) {
+    out.element("text", said(*one, day),
+                {{"x", "0"}, {"y", std::to_string(top + 14)}, {"class", "plain"}});
     const sys_days starts = one->starts ? *one->starts : first;
     bar("0", "100%", top + 20, "track", out);
     bar(scale.at(starts), scale.between(starts, *one->ends), top + 20,
         *one->ends < day ? "over" : "term", out);
     top += kRow;
   }
-  upright(scale.at(day), height, "today", out);
-  // Over the lines, so that these do not cross letters.
-  top = kHead;
-  for (const Version* one : known) {
-    out.element("text", said(*one, day),
-                {{"x", "0"}, {"y", std::to_string(top + 14)}, {"class", "said"}});
-    top += kRow;
-  }
+  upright(scale.at(day), known.size(), "today", out);
   out.close();
   out.element("figcaption", "The dashed line is " + base::day_text(day) +
                                 ". A bar without a known beginning begins at the left.");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "report/costs.hpp"
 #include "report/markup.hpp"
 #include "report/model.hpp"
 
@@ -28,6 +29,18 @@ void draw_timeline(const std::vector<Version>& versions, std::chrono::sys_days d
 
 /// The networks of a cluster, one below the other, with their ranges and pools.
 void draw_networks(const Cluster& cluster, const std::string& id, Markup& out);
+
+/// What each of `all` costs a month: bars to the minimum and on to the maximum, with a mark at a
+/// typical month. Nothing when no amount is known.
+void draw_costs(const std::vector<Priced>& all, const std::string& title, const cost::Hours& hours,
+                const std::string& id, Markup& out);
+
+/// Hundredths of a per cent as an attribute, without floating point, so that it is the same
+/// everywhere: "12.34%".
+std::string percent(long hundredths);
+
+/// Lines that fit beside each other on the narrowest screen; words that are longer are cut.
+std::vector<std::string> wrapped(const std::string& text);
 
 /// Opens a drawing with a name and a description; close() ends it.
 void open_drawing(const std::string& id, const std::string& title, const std::string& description,

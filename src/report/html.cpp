@@ -4,32 +4,22 @@
 
 #include "base/date.hpp"
 #include "base/text.hpp"
+#include "cost/words.hpp"
 #include "diag/print.hpp"
+#include "report/costs.hpp"
 #include "report/drawings.hpp"
-#include "report/markup.hpp"
+#include "report/html_parts.hpp"
 #include "report/style.hpp"
+#include "report/table.hpp"
 
 namespace gpuctl::report {
 
 namespace {
 
-// Text of a diagnostic: what stands between backticks is code.
-void prose(std::string_view text, Markup& out) {
-  const std::vector<std::string_view> parts = base::split(text, '`');
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const bool code = i % 2 == 1 && i + 1 < parts.size();
-    if (code) {
-      out.element("code", parts[i]);
-    } else {
-      out.text(i % 2 == 1 ? "`" + std::string(parts[i]) : std::string(parts[i]));
-    }
-  }
-}
-
 class ClusterWriter {
  public:
-  ClusterWriter(const Cluster& cluster, std::size_t index, std::chrono::sys_days day, Markup& out)
-      : cluster_(cluster), id_("c" + std::to_string(index)), day_(day), out_(out) {}
+  ClusterWriter(const Page& page, std::size_t index, Markup& out)
+      : page_(page), cluster_(page.clusters[index]), id_("c" + std::to_string(index)), out_(out) {}
 
   void write() {
     out_.open("section", {{"class", "cluster"}, {"aria-labelledby", id_}});
@@ -39,7 +29,7 @@ class ClusterWriter {
     out_.close();
     if (!cluster_.details.empty()) {
       out_.open("div", {{"class", "card"}});
-      details(cluster_.details, "about");
+      details(cluster_.details, "about", out_);
       out_.close();
     }
     if (!cluster_.accepted) findings();
@@ -47,9 +37,11 @@ class ClusterWriter {
     pools();
     layouts();
     versions();
-    needs();
-    missing();
+    table_card(needs_table(cluster_));
+    costs();
+    table_card(missing_table(cluster_));
     networks();
+    checklists();
     if (cluster_.accepted) findings();
     out_.close();
   }
@@ -59,71 +51,28 @@ class ClusterWriter {
     return out_.open("section", {{"class", "card"}}).element("h3", heading);
   }
 
-  void details(const std::vector<Detail>& all, std::string_view kind) {
-    out_.open("dl", {{"class", std::string(kind)}});
-    for (const Detail& detail : all) {
-      out_.open("div").element("dt", detail.name).element("dd", detail.value).close();
-    }
+  void table(const Table& table) { write_table(table, cluster_.name, out_); }
+
+  // A card with nothing but a table, if that has rows.
+  void table_card(const Table& content) {
+    if (content.rows.empty()) return;
+    card(content.heading);
+    table(content);
     out_.close();
   }
-
-  // Wide tables become a list of labelled values on narrow screens; roles keep them tables there.
-  void table(const std::string& caption, std::initializer_list<std::string_view> heads,
-             std::size_t numbers_from = kNoNumbers) {
-    heads_.assign(heads.begin(), heads.end());
-    numbers_from_ = numbers_from;
-    const bool wide = heads.size() > 2 && numbers_from == kNoNumbers;
-    out_.open("table", {{"role", "table"}, {"class", wide ? "wide" : "plain"}});
-    out_.element("caption", caption + " (" + cluster_.name + ")");
-    out_.open("thead", {{"role", "rowgroup"}}).open("tr", {{"role", "row"}});
-    for (std::size_t column = 0; column < heads_.size(); ++column) {
-      out_.element("th", heads_[column],
-                   {{"role", "columnheader"}, {"scope", "col"}, {"class", kind_of(column)}});
-    }
-    out_.close().close().open("tbody", {{"role", "rowgroup"}});
-  }
-
-  void row(std::initializer_list<std::string> cells) {
-    out_.open("tr", {{"role", "row"}});
-    std::size_t column = 0;
-    for (const std::string& cell : cells) {
-      if (column == 0) {
-        out_.element("th", cell, {{"role", "rowheader"}, {"scope", "row"}});
-      } else {
-        out_.open("td", {{"role", "cell"},
-                         {"data-label", std::string(heads_[column])},
-                         {"class", cell.empty() ? "empty" : kind_of(column)}});
-        prose(cell, out_);
-        out_.close();
-      }
-      ++column;
-    }
-    out_.close();
-  }
-
-  std::string kind_of(std::size_t column) const { return column >= numbers_from_ ? "n" : "t"; }
-
-  void end_table() { out_.close().close(); }
 
   void pools() {
     if (cluster_.pools.empty()) return;
     out_.element("h3", "Pools").open("div", {{"class", "grid pools"}});
     for (const Pool& pool : cluster_.pools) {
       out_.open("section", {{"class", "card"}}).element("h4", pool.name);
-      details(pool.details, "of");
+      details(pool.details, "of", out_);
       if (!pool.taints.empty()) {
         out_.element("p", "Taints", {{"class", "sub"}}).open("ul", {{"class", "chips"}});
         for (const std::string& taint : pool.taints) out_.element("li", taint);
         out_.close();
       }
-      if (!pool.offers.empty()) {
-        table("Resources of a node of pool " + pool.name + ", and of all its nodes",
-              {"Resource", "Per node", "Least", "Most"}, 1);
-        for (const Offer& offer : pool.offers) {
-          row({offer.resource, offer.node, offer.least, offer.most});
-        }
-        end_table();
-      }
+      table(offers_table(pool));
       out_.close();
     }
     out_.close();
@@ -147,23 +96,8 @@ class ClusterWriter {
   void versions() {
     if (cluster_.versions.empty()) return;
     card("Versions and support");
-    draw_timeline(cluster_.versions, day_, id_ + "-time", out_);
-    table("Components", {"Component", "Version", "Released", "Support ends", "Remarks"});
-    for (const Version& one : cluster_.versions) {
-      const bool over = one.ends && *one.ends < day_;
-      row({one.component, one.version, one.starts ? base::day_text(*one.starts) : "not known",
-           one.ends ? base::day_text(*one.ends) + (over ? ", over" : "") : "not known", one.note});
-    }
-    end_table();
-    out_.close();
-  }
-
-  void needs() {
-    if (cluster_.needs.empty()) return;
-    card("Licences and quotas");
-    table("What must be there", {"Name", "Kind", "Amount", "For"});
-    for (const Need& need : cluster_.needs) row({need.name, need.kind, need.amount, need.note});
-    end_table();
+    draw_timeline(cluster_.versions, page_.day, id_ + "-time", out_);
+    table(versions_table(cluster_, page_.day));
     out_.close();
   }
 
@@ -174,8 +108,14 @@ class ClusterWriter {
     for (const diag::Finding& finding : cluster_.findings) {
       const std::string severity(diag::severity_name(finding.severity));
       out_.open("li").open("p");
-      out_.element("span", severity + " " + finding.code, {{"class", "badge " + severity}});
-      out_.text(" ");
+      out_.open("span", {{"class", "badge " + severity}}).text(severity + " ");
+      const std::string address = page_.page_of(finding.code);
+      if (address.empty()) {
+        out_.text(finding.code);
+      } else {
+        out_.element("a", finding.code, {{"href", address}});
+      }
+      out_.close().text(" ");
       prose(finding.message, out_);
       out_.close();
       if (finding.at) {
@@ -203,24 +143,38 @@ class ClusterWriter {
       out_.text(" (" + cluster_.plan->files + ")");
     }
     out_.close();
-    if (!cluster_.plan->disturbances.empty()) {
-      table("What the commit does", {"Object", "Effect", "Extent", "Reason"});
-      for (const Disturbance& one : cluster_.plan->disturbances) {
-        row({one.object, one.effect, one.extent, one.reason});
-      }
-      end_table();
+    table(plan_table(*cluster_.plan));
+    if (cluster_.plan->costs) {
+      table(change_table(*cluster_.plan->costs, currency_of(page_), page_.hours));
     }
     out_.close();
   }
 
-  void missing() {
-    if (cluster_.missing.empty()) return;
-    card("Missing facts");
-    table("Documents wait for these", {"Fact", "Documents", "How to get it"});
-    for (const Missing& one : cluster_.missing) {
-      row({one.fact, std::to_string(one.documents), one.obtain});
+  void costs() {
+    if (!cluster_.cost) return;
+    const cost::Estimate& estimate = *cluster_.cost;
+    card("Costs and power");
+    details(cost_details(estimate, page_.hours), "about", out_);
+    draw_costs(priced_parts(estimate),
+               "Costs of " + cluster_.name + " in " + unit_of(estimate.currency, page_.hours),
+               page_.hours, id_ + "-cost", out_);
+    for (const Table& one : cost_tables(estimate, page_.hours)) table(one);
+    const std::vector<std::string> unknown = unknown_of(estimate);
+    if (!unknown.empty()) {
+      out_.element("p", "Not known:").open("ul");
+      for (const std::string& text : unknown) {
+        out_.open("li");
+        prose(text, out_);
+        out_.close();
+      }
+      out_.close();
     }
-    end_table();
+    const std::string sources = sources_of(estimate);
+    if (!sources.empty()) out_.element("p", "Sources: " + sources + ".", {{"class", "sub"}});
+    if (!estimate.leaves_out.empty()) {
+      out_.element("p", "Not counted: " + base::join(estimate.leaves_out, ", ") + ".",
+                   {{"class", "sub"}});
+    }
     out_.close();
   }
 
@@ -231,13 +185,18 @@ class ClusterWriter {
     out_.close();
   }
 
-  static constexpr std::size_t kNoNumbers = 99;
+  void checklists() {
+    for (const Checklist& list : cluster_.checklists) {
+      card(list.title);
+      out_.element("p", list.note, {{"class", "sub"}});
+      table(checklist_table(list));
+      out_.close();
+    }
+  }
 
+  const Page& page_;
   const Cluster& cluster_;
-  std::vector<std::string_view> heads_;  // of the table that is open
-  std::size_t numbers_from_ = kNoNumbers;
   std::string id_;
-  std::chrono::sys_days day_;
   Markup& out_;
 };
 
@@ -259,6 +218,17 @@ void contents(const Page& page, Markup& out) {
   out.close().close();
 }
 
+// What all clusters of the page cost together.
+void sum(const Page& page, Markup& out) {
+  if (page.clusters.size() < 2 || currency_of(page).empty()) return;
+  const std::string unit = unit_of(currency_of(page), page.hours);
+  const Table table = sum_table(page);
+  out.open("section", {{"class", "card"}}).element("h2", table.heading);
+  draw_costs(priced_clusters(page), "Costs of all clusters in " + unit, page.hours, "sum", out);
+  write_table(table, "all clusters", out);
+  out.close();
+}
+
 }  // namespace
 
 std::string html(const Page& page) {
@@ -274,10 +244,8 @@ std::string html(const Page& page) {
   out.element("p", "As of " + base::day_text(page.day), {{"class", "sub"}}).close();
   out.open("main");
   contents(page, out);
-  std::size_t index = 0;
-  for (const Cluster& cluster : page.clusters) {
-    ClusterWriter(cluster, index++, page.day, out).write();
-  }
+  sum(page, out);
+  for (std::size_t i = 0; i < page.clusters.size(); ++i) ClusterWriter(page, i, out).write();
   out.close();
   out.element("footer", "Written by gpuctl from blueprints and its tables; no cluster was asked.");
   out.close().close();

@@ -4,15 +4,15 @@
 
 #include "base/date.hpp"
 #include "base/text.hpp"
+#include "cost/words.hpp"
 #include "diag/character.hpp"
 #include "diag/print.hpp"
-#include "report/drawings.hpp"
+#include "report/costs.hpp"
+#include "report/table.hpp"
 
 namespace gpuctl::report {
 
 namespace {
-
-using Cells = std::vector<std::string>;
 
 std::string row(const Cells& cells) {
   std::string out = "|";
@@ -20,17 +20,31 @@ std::string row(const Cells& cells) {
   return out + "\n";
 }
 
-std::string table(const std::string& heading, const Cells& heads, const std::vector<Cells>& rows) {
-  if (rows.empty()) return {};
-  std::string out = "\n### " + heading + "\n\n" + row(heads) + "|";
-  for (std::size_t i = 0; i < heads.size(); ++i) out += " --- |";
+std::string heading_of(const Table& table, std::size_t level) {
+  return "\n" + std::string(level, '#') + " " + markdown_text(table.heading) + "\n\n";
+}
+
+std::string rows_of(const Table& table) {
+  std::string out = row(table.heads) + "|";
+  for (std::size_t i = 0; i < table.heads.size(); ++i) {
+    out += i < table.numbers_from ? " --- |" : " ---: |";
+  }
   out += "\n";
-  for (const Cells& cells : rows) out += row(cells);
+  for (const Cells& cells : table.rows) out += row(cells);
   return out;
 }
 
-std::string day(const std::optional<std::chrono::sys_days>& known) {
-  return known ? base::day_text(*known) : "not known";
+// Below a heading; nothing where the table has no rows.
+std::string text_of(const Table& table, std::size_t level = 3) {
+  return table.rows.empty() ? std::string() : heading_of(table, level) + rows_of(table);
+}
+
+std::string text_of(const std::vector<Detail>& details) {
+  std::string out;
+  for (const Detail& detail : details) {
+    out += "- " + markdown_text(detail.name) + ": " + markdown_text(detail.value) + "\n";
+  }
+  return out;
 }
 
 std::string pools(const Cluster& cluster) {
@@ -38,9 +52,7 @@ std::string pools(const Cluster& cluster) {
   std::string out = "\n### Pools\n";
   for (const Pool& pool : cluster.pools) {
     out += "\n#### " + markdown_text(pool.name) + "\n\n";
-    for (const Detail& detail : pool.details) {
-      out += "- " + markdown_text(detail.name) + ": " + markdown_text(detail.value) + "\n";
-    }
+    out += text_of(pool.details);
     for (const std::string& taint : pool.taints) out += "- Taint: " + markdown_text(taint) + "\n";
     for (const Offer& offer : pool.offers) {
       out += "- " + markdown_text(offer.resource) + ": " + markdown_text(offer.node) +
@@ -51,12 +63,20 @@ std::string pools(const Cluster& cluster) {
   return out;
 }
 
-std::string findings(const Cluster& cluster) {
+// An address that ends where the link ends.
+std::string target(const std::string& address) {
+  return base::percent_encoded(address, "/:?#@!$&+,;=%");
+}
+
+std::string findings(const Cluster& cluster, const Page& page) {
   std::string out = "\n### Findings\n\n";
   if (cluster.findings.empty()) return out + "None.\n";
   for (const diag::Finding& finding : cluster.findings) {
+    const std::string address = page.page_of(finding.code);
+    const std::string code = markdown_text(finding.code);
     out += "- **" + std::string(diag::severity_name(finding.severity)) + " " +
-           markdown_text(finding.code) + "**: " + markdown_text(finding.message);
+           (address.empty() ? code : "[" + code + "](" + target(address) + ")") +
+           "**: " + markdown_text(finding.message);
     if (finding.at) {
       out += " (" + markdown_text(finding.at->file) + ":" + std::to_string(finding.at->begin.line) +
              ":" + std::to_string(finding.at->begin.column) + ")";
@@ -69,46 +89,44 @@ std::string findings(const Cluster& cluster) {
   return out;
 }
 
-std::string plan(const Plan& plan) {
-  std::vector<Cells> rows;
-  for (const Disturbance& one : plan.disturbances) {
-    rows.push_back({one.object, one.effect, one.extent, one.reason});
-  }
+std::string plan(const Cluster& cluster, const Page& page) {
+  if (!cluster.plan) return {};
+  const Plan& plan = *cluster.plan;
   const std::string files =
       plan.files == plan.headline ? std::string() : " (" + markdown_text(plan.files) + ")";
-  return "\n### Plan\n\n**" + markdown_text(plan.headline) + "**" + files + "\n" +
-         table("What the commit does", {"Object", "Effect", "Extent", "Reason"}, rows);
+  std::string out = "\n### Plan\n\n**" + markdown_text(plan.headline) + "**" + files + "\n" +
+                    text_of(plan_table(plan));
+  if (plan.costs) out += text_of(change_table(*plan.costs, currency_of(page), page.hours));
+  return out;
 }
 
-std::string tables(const Cluster& cluster, std::chrono::sys_days today) {
-  std::vector<Cells> layouts;
-  for (const Layout& one : cluster.layouts) {
-    layouts.push_back({one.pool, one.title, one.gpus, places_of(one), words_of(one)});
+std::string costs(const Cluster& cluster, const cost::Hours& hours) {
+  if (!cluster.cost) return {};
+  std::string out = "\n### Costs and power\n\n" + text_of(cost_details(*cluster.cost, hours));
+  for (const Table& table : cost_tables(*cluster.cost, hours)) out += text_of(table, 4);
+  const std::vector<std::string> unknown = unknown_of(*cluster.cost);
+  if (!unknown.empty()) out += "\n#### Not known\n\n";
+  for (const std::string& text : unknown) out += "- " + markdown_text(text) + "\n";
+  const std::string sources = sources_of(*cluster.cost);
+  if (!sources.empty()) out += "\nSources: " + markdown_text(sources) + ".\n";
+  if (cluster.cost->leaves_out.empty()) return out;
+  return out + "\nNot counted: " + markdown_text(base::join(cluster.cost->leaves_out, ", ")) +
+         ".\n";
+}
+
+std::string checklists(const Cluster& cluster) {
+  std::string out;
+  for (const Checklist& list : cluster.checklists) {
+    const Table table = checklist_table(list);
+    out += heading_of(table, 3) + markdown_text(list.note) + "\n" +
+           (table.rows.empty() ? "" : "\n" + rows_of(table));
   }
-  std::vector<Cells> versions;
-  for (const Version& one : cluster.versions) {
-    versions.push_back({one.component, one.version, day(one.starts),
-                        day(one.ends) + (one.ends && *one.ends < today ? ", over" : ""), one.note});
-  }
-  std::vector<Cells> needs;
-  for (const Need& one : cluster.needs) {
-    needs.push_back({one.name, one.kind, one.amount, one.note});
-  }
-  std::vector<Cells> missing;
-  for (const Missing& one : cluster.missing) {
-    missing.push_back({one.fact, std::to_string(one.documents), one.obtain});
-  }
-  std::vector<Cells> networks;
-  for (const Network& one : cluster.networks) {
-    networks.push_back(
-        {one.name, one.kind, base::join(one.ranges, ", "), base::join(one.pools, ", ")});
-  }
-  return table("MIG layouts", {"Pool", "GPU", "GPUs of a node", "Instances", "Slices"}, layouts) +
-         table("Versions and support",
-               {"Component", "Version", "Released", "Support ends", "Remarks"}, versions) +
-         table("Licences and quotas", {"Name", "Kind", "Amount", "For"}, needs) +
-         table("Missing facts", {"Fact", "Documents", "How to get it"}, missing) +
-         table("Networks", {"Name", "Kind", "Ranges", "Pools"}, networks);
+  return out;
+}
+
+std::string sum(const Page& page) {
+  if (page.clusters.size() < 2 || currency_of(page).empty()) return {};
+  return text_of(sum_table(page), 2);
 }
 
 }  // namespace
@@ -142,17 +160,16 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::string markdown(const Page& page) {
-  std::string out = "# GPU clusters, " + base::day_text(page.day) + "\n";
+  std::string out = "# GPU clusters, " + base::day_text(page.day) + "\n" + sum(page);
   for (const Cluster& cluster : page.clusters) {
     out += "\n## " + markdown_text(cluster.name) + "\n\n" +
            (cluster.accepted ? "Accepted.\n" : "Refused.\n");
     if (!cluster.details.empty()) out += "\n";
-    for (const Detail& detail : cluster.details) {
-      out += "- " + markdown_text(detail.name) + ": " + markdown_text(detail.value) + "\n";
-    }
-    out += findings(cluster);
-    if (cluster.plan) out += plan(*cluster.plan);
-    out += pools(cluster) + tables(cluster, page.day);
+    out += text_of(cluster.details) + findings(cluster, page) + plan(cluster, page) +
+           pools(cluster) + text_of(layouts_table(cluster)) +
+           text_of(versions_table(cluster, page.day)) + text_of(needs_table(cluster)) +
+           costs(cluster, page.hours) + text_of(missing_table(cluster)) +
+           text_of(networks_table(cluster)) + checklists(cluster);
   }
   return out;
 }

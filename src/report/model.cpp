@@ -37,6 +37,23 @@ class Reader {
         out_.networks.push_back(
             {text(item, "name"), text(item, "kind"), texts(item, "ranges"), texts(item, "pools")});
         return;
+      case Part::checklist:
+        return checklist(item);
+      case Part::mechanisms:
+        mechanisms_.push_back({text(item, "requirement"), text(item, "name"), text(item, "note"),
+                               !item.get("notApplicable").as_boolean()});
+        return;
+    }
+  }
+
+  // Gives the mechanisms, whichever rows found them, to the requirements that they meet.
+  void finish() {
+    for (Checklist& list : out_.checklists) {
+      for (Requirement& one : list.requirements) {
+        for (const Mechanism& mechanism : mechanisms_) {
+          if (mechanism.requirement == one.id) one.mechanisms.push_back(mechanism);
+        }
+      }
     }
   }
 
@@ -107,11 +124,43 @@ class Reader {
     out_.layouts.push_back(std::move(out));
   }
 
+  void checklist(const yaml::Node& item) {
+    Checklist list{text(item, "title"), text(item, "note"), {}};
+    for (const yaml::Node& one : item.get("requirements").items()) {
+      list.requirements.push_back({text(one, "id"),
+                                   text(one, "title"),
+                                   text(one, "level"),
+                                   one.get("demonstrated").as_boolean(),
+                                   text(one, "lacking"),
+                                   {}});
+    }
+    out_.checklists.push_back(std::move(list));
+  }
+
   const diag::Sources& sources_;
   Cluster& out_;
+  std::vector<Mechanism> mechanisms_;
 };
 
+// What rows see of the manifests: those that are objects, with overrides, and without those that
+// wait for facts.
+yaml::Node documents_of(const pipeline::Result& result) {
+  std::vector<yaml::Node> out;
+  for (const render::Document& one : result.rendered().documents) {
+    if (!one.raw && one.body.get("kind").is_string()) out.push_back(one.body);
+  }
+  return result.arena->list(out);
+}
+
 }  // namespace
+
+std::string_view Requirement::verdict() const {
+  const auto meets = [](const Mechanism& one) { return one.applies; };
+  if (std::any_of(mechanisms.begin(), mechanisms.end(), meets)) {
+    return demonstrated ? "needs a run" : "mechanism present";
+  }
+  return mechanisms.empty() ? "missing" : "not applicable";
+}
 
 Gatherer::Gatherer(pipeline::Knowledge& knowledge) : knowledge_(knowledge) {
   preload(knowledge_.library());
@@ -142,16 +191,22 @@ void Gatherer::run_rows(pipeline::Result& result, Cluster& out) {
                      compiled.platform->catalog, result.loaded->facts}
           .values();
   rows->scope.variables->bind(values);
+  values.emplace_back(documents_of(result));
   Reader reader(*result.sources, out);
-  for (const Row& row : rows->rows) {
-    if (row.when) {
-      const cel::Outcome when = cel::evaluate(*row.when.get().program, values, *result.arena);
-      if (!when.ok() || !when.value.node().as_boolean()) continue;
+  for (const RowsOfFile& file : rows->files) {
+    std::vector<cel::Value> given = values;
+    file.variables.bind(given);
+    for (const Row& row : file.rows) {
+      if (row.when) {
+        const cel::Outcome when = cel::evaluate(*row.when.get().program, given, *result.arena);
+        if (!when.ok() || !when.value.node().as_boolean()) continue;
+      }
+      const cel::Outcome items = cel::evaluate(*row.items.get().program, given, *result.arena);
+      if (!items.ok() || !items.value.is_node()) continue;
+      for (const yaml::Node& item : items.value.node().items()) reader.item(row.part, item);
     }
-    const cel::Outcome items = cel::evaluate(*row.items.get().program, values, *result.arena);
-    if (!items.ok() || !items.value.is_node()) continue;
-    for (const yaml::Node& item : items.value.node().items()) reader.item(row.part, item);
   }
+  reader.finish();
 }
 
 Cluster Gatherer::cluster_of(pipeline::Result& result) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cost/estimate.hpp"
 #include "diag/finding.hpp"
 #include "effects/report.hpp"
 #include "gpu/mig.hpp"
@@ -77,6 +78,33 @@ struct Missing {
   std::size_t documents = 0;
 };
 
+/// What meets a requirement of a checklist: an object, or something that the platform has.
+struct Mechanism {
+  std::string requirement;  // its id
+  std::string name;
+  std::string note;
+  bool applies = true;  // false: the requirement does not; `note` says why
+};
+
+/// A requirement of a checklist.
+struct Requirement {
+  std::string id;
+  std::string title;
+  std::string level;          // "MUST"
+  bool demonstrated = false;  // it asks to see something work, which no manifest shows
+  std::string lacking;        // what would meet it
+  std::vector<Mechanism> mechanisms;
+
+  /// What the manifests say of it: "mechanism present", "needs a run", "not applicable", "missing".
+  std::string_view verdict() const;
+};
+
+struct Checklist {
+  std::string title;
+  std::string note;
+  std::vector<Requirement> requirements;
+};
+
 /// What a commit would do to an object.
 struct Disturbance {
   std::string object;
@@ -89,6 +117,7 @@ struct Plan {
   std::string headline;
   std::string files;
   std::vector<Disturbance> disturbances;  // the worst first
+  std::optional<cost::Change> costs;      // of the machines that a commit changes
 };
 
 struct Cluster {
@@ -100,15 +129,24 @@ struct Cluster {
   std::vector<Version> versions;
   std::vector<Need> needs;
   std::vector<Network> networks;
+  std::vector<Checklist> checklists;
   std::vector<diag::Finding> findings;
   std::vector<Missing> missing;
   std::optional<Plan> plan;
+  std::optional<cost::Estimate> cost;
 };
 
 /// All of a page.
 struct Page {
   std::chrono::sys_days day;
   std::vector<Cluster> clusters;
+  cost::Hours hours;       // of a month, as estimates were asked for
+  std::string code_pages;  // address that pages of codes are below; empty: codes are no links
+
+  /// Where the page of a code is; empty: nobody said.
+  std::string page_of(const std::string& code) const {
+    return code_pages.empty() ? std::string() : code_pages + code + ".md";
+  }
 };
 
 /// Makes clusters of runs, on several threads unless something is laid over the knowledge.
@@ -117,8 +155,8 @@ class Gatherer {
   explicit Gatherer(pipeline::Knowledge& knowledge);
 
   /// What a run shows, as far as it came: without a derived tree only name and missing facts.
-  /// Findings and plan are for others to add. No text holds a secret that the run knows. Faults of
-  /// what is laid over the rows go to the sink of the run.
+  /// Findings, plan and cost are for others to add. No text holds a secret that the run knows.
+  /// Faults of what is laid over the rows go to the sink of the run.
   Cluster cluster_of(pipeline::Result& result);
 
  private:

@@ -21,6 +21,7 @@ header{padding-top:28px}
 footer{padding:16px 16px 40px;color:var(--dim);font-size:14px}
 h1{font-size:28px;line-height:1.2;margin:0 0 4px}
 h2{font-size:22px;line-height:1.25;margin:0}
+.card>h2{margin-bottom:12px}
 h3{font-size:17px;margin:0 0 10px}
 h4{font-size:16px;margin:0 0 8px}
 p{margin:0 0 10px}
@@ -46,12 +47,14 @@ table{border-collapse:collapse;width:100%;font-size:15px}
 caption{text-align:left;color:var(--dim);font-size:14px;padding:0 0 4px}
 th,td{text-align:left;vertical-align:top;padding:5px 10px 5px 0;border-top:1px solid var(--line)}
 table.wide td,table.wide th{min-width:6em}
+table+table,table+p,figure+table,dl.about+*{margin-top:16px}
 thead th{border-top:0;font-size:13px;color:var(--dim);font-weight:600}
 tbody th{font-weight:600}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;padding-right:4px;
 white-space:nowrap;padding-left:10px}
 .badge{display:inline-block;border-radius:99px;padding:1px 10px;font-size:13px;font-weight:600;
 white-space:nowrap}
+.badge a{color:inherit}
 .good{background:var(--good-soft);color:var(--good)}
 .error{background:var(--bad-soft);color:var(--bad)}
 .warning{background:var(--warn-soft);color:var(--warn)}
@@ -66,7 +69,6 @@ figure{margin:0 0 8px}
 figcaption{font-size:14px;color:var(--dim);margin-top:4px}
 svg{display:block;max-width:100%}
 svg text{fill:var(--ink);font-size:13px}
-svg text.said{stroke:var(--card);stroke-width:4;paint-order:stroke}
 svg text.dim{fill:var(--dim)}
 svg text.in{text-anchor:middle}
 svg text.mid{text-anchor:middle}
@@ -78,6 +80,7 @@ rect.lost{stroke:var(--over)}
 svg text.lost{fill:var(--bad);stroke:var(--lost);stroke-width:5;paint-order:stroke}
 rect.ground{fill:var(--lost)}line.hatch{stroke:var(--over);stroke-width:1.5}
 rect.term{fill:var(--bar)}rect.over{fill:var(--over)}rect.track{fill:var(--lost)}
+rect.reach{fill:var(--h0);stroke:var(--bar)}line.typical{stroke:var(--today);stroke-width:2}
 rect.box{fill:var(--note-soft);stroke:var(--line)}
 line{stroke:var(--line)}
 line.today{stroke:var(--today);stroke-width:2;stroke-dasharray:4 3}
@@ -89,6 +92,10 @@ table.wide thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-pat
 table.wide tr{display:block;border-top:1px solid var(--line);padding:6px 0}
 table.wide th,table.wide td{display:block;border:0;padding:1px 0;text-align:left}
 table.wide td::before{content:attr(data-label) ": ";color:var(--dim)}table.wide td.empty{display:none}}
+@media (max-width:899px){table.many thead{position:absolute;width:1px;height:1px;overflow:hidden;
+clip-path:inset(50%)}table.many tr{display:block;border-top:1px solid var(--line);padding:6px 0}
+table.many th,table.many td{display:block;border:0;padding:1px 0;text-align:left}
+table.many td::before{content:attr(data-label) ": ";color:var(--dim)}table.many td.empty{display:none}}
 @media print{:root{--page:#fff;--card:#fff;--ink:#000;--dim:#444}body{font-size:11pt}
 .card,figure,tr,li{break-inside:avoid}h2,h3,h4{break-after:avoid}.cluster+.cluster{break-before:page}
 nav{display:none}svg,.badge,.chips li{print-color-adjust:exact;-webkit-print-color-adjust:exact}}

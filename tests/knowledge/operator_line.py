@@ -45,6 +45,7 @@ ABOUT = {
     "errors/GPU2403-*": "lines that are supported",
     "errors/GPU2406-*": "lines with a new enough driver",
     "errors/GPU2408-*": "lines that can choose the kernel modules",
+    "errors/GPU2482-*": "lines by which pods can claim GPUs",
     "errors/GPU2608-*": "lines that take the licence as a Secret",
     "errors/GPU2617-*": "lines that can have several drivers",
     "errors/GPU2618-*": "lines that can have several drivers in a cluster that exists",
@@ -55,6 +56,7 @@ ABOUT = {
     "import/aws-helm-operator": "GPU2403, of what was imported",
     "import/gke-operator-helm": "GPU2403, of what was imported",
     "origin/license-whole-gpus": "the row of its line, with its place in the table",
+    "report/*": "the lines of the cluster in the time line",
     "render/network-host-device-peermem": "GPU2703, of the line that it pins",
     "render/vsphere-mig-backed": "GPU2618, of the line that it pins",
 }

@@ -23,18 +23,24 @@ SCHEMAS = ROOT.parent / "shared/schemas"
 
 # Kinds without a CRD: the validation of the API server itself, pkg/apis/*/validation of Kubernetes 1.35
 # ("field is immutable", ValidateImmutableField), and of its RBAC storage (roleRef).
-OF_THE_SERVER = {"", "apps", "batch", "rbac.authorization.k8s.io", "scheduling.k8s.io"}
+OF_THE_SERVER = {"", "apps", "batch", "rbac.authorization.k8s.io", "resource.k8s.io",
+                 "scheduling.k8s.io"}
 
 GKE_NETWORKS = "Google Cloud documentation, Set up multi-network support for Pods"
 
 # Refused without a word of the CRD: kind -> {field: by what}.
 HIVE = "openshift/hive, pkg/validating-webhooks/hive/v1: only mutableFields change"
+WITH_TOPOLOGY = "its CRD, by a rule on spec where there is a topologyName"
 BY_WEBHOOK = {
     "ClusterDeployment": {"spec": HIVE},
     "MachinePool": {"spec.platform": HIVE, "spec.name": HIVE, "spec.clusterDeploymentRef": HIVE},
     "MachineSet": {
         "spec.selector": "machine-api-operator, pkg/webhooks/machineset_webhook.go: selector is immutable",
         "spec.template.metadata.labels": "the same: labels must match the selector"},
+    "ResourceFlavor": {
+        "spec.topologyName": WITH_TOPOLOGY, "spec.nodeLabels": WITH_TOPOLOGY, "spec.tolerations": WITH_TOPOLOGY},
+    "NIMService": {"spec.draResources": "its CRD, by a rule on spec"},
+    "DataScienceCluster": {"spec.components.modelregistry.registriesNamespace": "its CRD, by a rule on modelregistry"},
     "Network": {
         "spec.type": GKE_NETWORKS, "spec.parametersRef": GKE_NETWORKS},
     "GKENetworkParamSet": {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "report/costs.hpp"
 #include "report/drawings.hpp"
 #include "report/html.hpp"
 #include "report/markdown.hpp"
@@ -47,6 +48,29 @@ TEST(MarkdownText, LeavesUnderscoresWithinWords) {
   EXPECT_EQ(markdown_text("A_B_1 _c_ d__e"), "A_B_1 \\_c\\_ d\\_\\_e");
 }
 
+// A cluster of one part that costs so much, at least or in all.
+cost::Estimate estimate_of(const std::string& name, std::int64_t micros, bool complete) {
+  cost::Part part;
+  part.name = part.type = name;
+  part.min = 1;
+  part.max = 2;
+  part.gpus = 4;
+  part.gpu_watts = 1'400;
+  const cost::Amount amount = cost::Amount::of_micros(micros);
+  part.month = {cost::Figure{amount, complete}, cost::Figure{amount, complete},
+                cost::Figure{amount + amount, complete}};
+  cost::Line line;
+  line.name = line.key = line.region = line.source = line.as_of = line.unknown = line.unit = name;
+  part.lines = {line};
+  cost::Estimate out;
+  out.cluster = name;
+  out.currency = "EUR";
+  out.month = part.month;
+  out.parts = {part};
+  out.leaves_out = {name};
+  return out;
+}
+
 // Hostile texts wherever a page shows one.
 Page hostile() {
   Cluster cluster;
@@ -71,7 +95,12 @@ Page hostile() {
   cluster.findings = {finding};
   cluster.missing = {{kHostile, kHostile, 1}};
   cluster.plan = Plan{kHostile, kHostile, {{kHostile, kHostile, kHostile, kHostile}}};
-  return {day, {cluster, cluster}};
+  cluster.plan->costs = cost::Change{};
+  cluster.checklists = {
+      {kHostile, kHostile, {{kHostile, kHostile, kHostile, false, kHostile, {}}}},
+      {kHostile, kHostile, {{"a", "a", "MUST", true, "a", {{"a", kHostile, kHostile}}}}}};
+  cluster.cost = estimate_of(kHostile, 734'000'000, true);
+  return {day, {cluster, cluster}, {}, "https://docs.example.com/\"><b>/"};
 }
 
 TEST(Html, IsNotBrokenByWhatItShows) {
@@ -100,6 +129,48 @@ TEST(Layout, SaysWhatIsLost) {
   draw_layout(layout, "x", out);
   EXPECT_NE(out.written().find(">lost</text>"), std::string::npos);
   EXPECT_EQ(out.written().find(">free</text>"), std::string::npos);
+}
+
+TEST(CostDrawing, SaysInWordsWhatItShows) {
+  const cost::Estimate estimate = estimate_of("gpu", 734'380'000, true);
+  cost::Hours hours;
+  hours.at_max = 100;
+  Markup out;
+  draw_costs(priced_parts(estimate), "Costs", hours, "x", out);
+  EXPECT_NE(out.written().find(">gpu: 734 to 1469, typically 734<"), std::string::npos);
+  EXPECT_NE(out.written().find("width=\"50.00%\" height=\"12\" class=\"term\""), std::string::npos);
+  EXPECT_NE(out.written().find("x=\"50.00%\""), std::string::npos);
+}
+
+TEST(CostDrawing, IsLeftOutWhereNothingIsKnown) {
+  Markup out;
+  draw_costs(priced_parts(estimate_of("gpu", 0, false)), "Costs", {}, "x", out);
+  EXPECT_EQ(out.written(), "");
+}
+
+TEST(SumTable, KnowsNothingOfARefusedCluster) {
+  Page page;
+  page.clusters.resize(2);
+  page.clusters[0].name = "a";
+  page.clusters[0].cost = estimate_of("a", 730'000'000, true);
+  page.clusters[1].name = "b";
+  const Table table = sum_table(page);
+  const std::vector<Cells> expected = {
+      {"a", "1.00", "2.00", "730.00", "1460.00"},
+      {"b", "unknown", "unknown", "unknown", "unknown"},
+      {"total", "at least 1.00", "at least 2.00", "at least 730.00", "at least 1460.00"}};
+  EXPECT_EQ(table.rows, expected);
+}
+
+TEST(Requirement, IsJudgedByItsMechanisms) {
+  Requirement one{"id", "title", "MUST", false, "something", {}};
+  EXPECT_EQ(one.verdict(), "missing");
+  one.mechanisms = {{"id", "", "there is none", false}};
+  EXPECT_EQ(one.verdict(), "not applicable");
+  one.mechanisms.push_back({"id", "Object a", "", true});
+  EXPECT_EQ(one.verdict(), "mechanism present");
+  one.demonstrated = true;
+  EXPECT_EQ(one.verdict(), "needs a run");
 }
 
 TEST(Timeline, IsLeftOutWithoutEnds) {
