@@ -25,7 +25,7 @@ std::string whole(const Figure& figure) {
 }
 
 std::string said(const Figures& month, const cost::Hours& hours) {
-  const std::string least = whole(month[cost::kMin]);
+  std::string least = whole(month[cost::kMin]);
   const std::string most = whole(month[cost::kMax]);
   if (least == most) return least;
   return least + " to " + most +

@@ -26,6 +26,12 @@ OWN = {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFiel
 # Defaults of the server's own kinds, by kind: names of fields. Those of custom kinds stand in their schemas.
 BUILT_IN = {
     "Namespace": {"spec", "labels", "kubernetes.io/metadata.name"},
+    "PersistentVolumeClaim": {"finalizers", "volumeMode"},
+    "Service": {"clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "protocol", "sessionAffinity",
+                "type"},
+    "Deployment": {"progressDeadlineSeconds", "revisionHistoryLimit", "imagePullPolicy", "failureThreshold", "scheme",
+                   "periodSeconds", "successThreshold", "timeoutSeconds", "protocol", "terminationMessagePath",
+                   "terminationMessagePolicy", "dnsPolicy", "restartPolicy", "schedulerName", "terminationGracePeriodSeconds"},
     "Job": {"backoffLimit", "completionMode", "completions", "manualSelector", "parallelism", "podReplacementPolicy", "suspend",
             "selector", "labels", "dnsPolicy", "schedulerName", "securityContext", "terminationGracePeriodSeconds",
             "imagePullPolicy", "resources", "terminationMessagePath", "terminationMessagePolicy", "restartPolicy",
@@ -167,21 +173,23 @@ class Applied:
         for key, wanted in objects.items():
             live = after.get(key, {"metadata": {}, "apiVersion": key[0], "kind": key[1]})
             name = f"{what}: {key[1]} {key[2] or ''}/{key[3]}"
-            unchanged = self.unchanged(live)
-            self.check(live["metadata"].get(unchanged) == before.get(key, live)["metadata"].get(unchanged),
-                       f"{name}: applied again, it changes")
+            self.check(self.state(live) == self.state(before.get(key, live)), f"{name}: applied again, it changes")
             lost = differs(wanted, live)
             self.check(not lost, f"{name}: {lost}")
             more = added(self.kinds, wanted, live)
             self.check(not more, f"{name}: more than defaults: {more}")
             self.count += 1
 
-    def unchanged(self, live):
-        """The field of the metadata that a second time leaves alone. Where the kind has a default for the whole
-        status, the server stores it with the first change of whatever sort, which is a version more."""
+    def state(self, live):
+        """What a second time leaves alone: the version. Where the kind has a default for the whole status, the
+        server stores it with the first change of whatever sort, which is a version more; that of a claim for a
+        volume moves with each apply, so that its spec is compared."""
+        if live["kind"] == "PersistentVolumeClaim":
+            return live.get("spec")
         group, _, version = live["apiVersion"].rpartition("/")
         schema = self.kinds.schema(group, version, live["kind"]) or {}
-        return "generation" if "default" in schema.get("properties", {}).get("status", {}) else "resourceVersion"
+        return live["metadata"].get("generation" if "default" in schema.get("properties", {}).get("status", {})
+                                    else "resourceVersion")
 
     def refuses(self, tree, what):
         """None of this proves anything unless the server looks at fields, and `diff` at values."""
@@ -201,6 +209,11 @@ class Applied:
         path.write_text("\n---\n".join(json.dumps({"apiVersion": value["apiVersion"], "kind": value["kind"], "metadata": {
             key: value["metadata"][key] for key in ("name", "namespace") if key in value["metadata"]}})
             for value in tree.objects.values() if value["kind"] != "Namespace"))
+        # Nobody here finishes them.
+        for value in tree.objects.values():
+            if value["kind"] == "PersistentVolumeClaim":
+                kubectl(self.server, "patch", "persistentvolumeclaim", value["metadata"]["name"], "--namespace",
+                        value["metadata"]["namespace"], "--type=merge", "--patch", '{"metadata": {"finalizers": null}}')
         done = kubectl(self.server, "delete", "--ignore-not-found", "--timeout=30s", "-f", path)
         if done.returncode != 0:
             raise RuntimeError(f"{tree.cluster.name} does not go: {done.stderr.decode()}")

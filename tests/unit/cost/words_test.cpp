@@ -13,12 +13,12 @@ TEST(Words, OfFigures) {
 }
 
 TEST(Words, OfDifferences) {
-  const Figure one{Amount::of_micros(5'000'000), true};
-  const Figure other{Amount::of_micros(17'000'000), true};
-  EXPECT_EQ(difference_of(one, other), "+12.00");
-  EXPECT_EQ(difference_of(other, one), "-12.00");
-  EXPECT_EQ(difference_of(one, one), "0.00");
-  EXPECT_EQ(difference_of(one, {other.known, false}), "unknown");
+  const Figure cheap{Amount::of_micros(5'000'000), true};
+  const Figure dear{Amount::of_micros(17'000'000), true};
+  EXPECT_EQ(difference_of(cheap, dear), "+12.00");
+  EXPECT_EQ(difference_of(dear, cheap), "-12.00");
+  EXPECT_EQ(difference_of(cheap, cheap), "0.00");
+  EXPECT_EQ(difference_of(cheap, {dear.known, false}), "unknown");
 }
 
 TEST(Words, OfRangesAndPower) {
