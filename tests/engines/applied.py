@@ -27,6 +27,7 @@ OWN = {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFiel
 BUILT_IN = {
     "Namespace": {"spec", "labels", "kubernetes.io/metadata.name"},
     "PersistentVolumeClaim": {"finalizers", "volumeMode"},
+    "ResourceClaimTemplate": {"metadata"},
     "Service": {"clusterIP", "clusterIPs", "internalTrafficPolicy", "ipFamilies", "ipFamilyPolicy", "protocol", "sessionAffinity",
                 "type"},
     "Deployment": {"progressDeadlineSeconds", "revisionHistoryLimit", "imagePullPolicy", "failureThreshold", "scheme",
