@@ -20,6 +20,7 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from conformance import gpu_formats as formats  # noqa: E402
+from support import yaml_text  # noqa: E402
 from support.program import ROOT, Tally, arguments, environment, run  # noqa: E402
 
 GOLDEN = ROOT / "tests/golden"
@@ -47,7 +48,7 @@ SPOILED_PLUGIN = [(["version"], "v2"), (["flags", "renameByDefault"], True), (["
 
 
 def table(path):
-    return yaml.safe_load((TABLES / path).read_text())["spec"]["rows"]
+    return yaml_text.load((TABLES / path).read_text())["spec"]["rows"]
 
 
 def accepted(tally, what, read, tree):
@@ -83,7 +84,7 @@ def config_maps(documents):
     for document in documents:
         if not isinstance(document, dict) or document.get("kind") != "ConfigMap":
             continue
-        texts = {key: yaml.safe_load(text) for key, text in document.get("data", {}).items()
+        texts = {key: yaml_text.load(text) for key, text in document.get("data", {}).items()
                  if key == "config.yaml" or "version: v1" in text}
         name = document["metadata"]["name"]
         if any(isinstance(tree, dict) and "mig-configs" in tree for tree in texts.values()):
@@ -111,7 +112,7 @@ def golden_documents():
             text = path.read_text(errors="replace")
             if "kind: ConfigMap" in text and ("mig-configs" in text or "sharing:" in text):
                 # What goes to standard output holds pages for people, too.
-                yield path.relative_to(GOLDEN), [yaml.safe_load(part) for part in text.split("\n---\n")
+                yield path.relative_to(GOLDEN), [yaml_text.load(part) for part in text.split("\n---\n")
                                                  if "kind: ConfigMap" in part and "apiVersion: v1" in part]
 
 
@@ -191,13 +192,13 @@ def matches(entry, gpu_class):
 
 
 def check_cluster(tally, what, tree, gpu_class, pools):
-    documents = [yaml.safe_load(path.read_text()) for path in sorted((tree / "layers").rglob("*.yaml"))]
+    documents = [yaml_text.load(path.read_text()) for path in sorted((tree / "layers").rglob("*.yaml"))]
     mig, plugin = check_documents(tally, what, documents)
     configs = mig[0][1]["config.yaml"]["mig-configs"] if mig else {}
     tally.check(bool(mig) and bool(plugin), f"{what}: no ConfigMaps")
     sets = {document["metadata"]["name"].split("-")[2]: document["spec"]["template"]["spec"]["metadata"]["labels"]
             for document in documents if document.get("kind") == "MachineSet"}
-    about = {pool["name"]: pool for pool in yaml.safe_load((tree / "cluster.yaml").read_text())["gpuPools"]}
+    about = {pool["name"]: pool for pool in yaml_text.load((tree / "cluster.yaml").read_text())["gpuPools"]}
     for pool, by_gpu, replicas in pools:
         where, labels = f"{what} {pool['name']}", sets[pool["name"]]
         if "mig" in pool:
@@ -239,7 +240,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gpu-configs-") as temporary:
         scratch = pathlib.Path(temporary)
         # A model for every class, also where gpuctl knows no board of it by name.
-        gpus = yaml.safe_load((TABLES / "nvidia/tables/gpus.yaml").read_text())
+        gpus = yaml_text.load((TABLES / "nvidia/tables/gpus.yaml").read_text())
         gpus["spec"]["sources"]["this-test"] = {"own": "made up", "asOf": "2026-01-01"}
         gpus["spec"]["rows"] += [{
             "model": f"model-{one['name']}", "title": one["title"], "vendor": "nvidia", "architecture": "Any",

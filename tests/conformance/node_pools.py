@@ -19,9 +19,8 @@ import shlex
 import sys
 import tempfile
 
-import yaml
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support import yaml_text  # noqa: E402
 from support.program import Tally, arguments, environment, run  # noqa: E402
 
 SEED = 20261124
@@ -189,7 +188,7 @@ def check(tally, gpuctl, platform, what, spec, scratch):
     documents = collections.defaultdict(list)
     for folder in ("layers/*", "management"):
         for path in (scratch / "out").rglob(f"{folder}/*.yaml"):
-            document = yaml.safe_load(path.read_text())
+            document = yaml_text.load(path.read_text())
             documents[document["kind"]].append(document)
     PLATFORMS[platform][1](tally, what, spec, scratch / "out", documents)
     return True

@@ -23,6 +23,8 @@ from support.program import ROOT, Tally, arguments, environment, run, samples, s
 try:
     import jsonschema
     import yaml
+
+    from support import yaml_text
 except ImportError:
     skip("json schemas", "PyYAML or jsonschema is not here (Debian: python3-yaml, python3-jsonschema)")
 
@@ -60,7 +62,7 @@ def documents():
 
 def read(text):
     try:
-        document = yaml.safe_load(text)
+        document = yaml_text.load(text)
     except (yaml.YAMLError, ValueError):
         return None
     return document if isinstance(document, dict) and document.get("kind") in KINDS \
@@ -141,7 +143,7 @@ OPEN = {"labels", "annotations", "overrides", "values", "clusterPolicy", "nicClu
 def check_mistakes(validators, tally):
     """Each value of each sample with another type, and an unknown field beside it."""
     for file in samples():
-        document = yaml.safe_load(file.read_text())
+        document = yaml_text.load(file.read_text())
         if document.get("kind") != "Blueprint":
             continue
         for path, value in leaves(document):

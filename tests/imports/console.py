@@ -15,6 +15,7 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import imports.run as imports  # noqa: E402
+from support import yaml_text  # noqa: E402
 from support.program import ROOT, Tally, arguments  # noqa: E402
 
 FILE = pathlib.Path(__file__).with_name("console_policies.yaml")
@@ -57,8 +58,8 @@ def policies(known):
 def main():
     options = arguments(__doc__)
     tally = Tally()
-    known = yaml.safe_load(FILE.read_text(encoding="utf-8"))
-    table = yaml.safe_load(LINES.read_text(encoding="utf-8"))
+    known = yaml_text.load(FILE.read_text(encoding="utf-8"))
+    table = yaml_text.load(LINES.read_text(encoding="utf-8"))
     channels = {row["channel"] for row in table["spec"]["rows"]}
     tally.check(channels <= known["lines"].keys(), f"no policies of {channels - known['lines'].keys()}")
     most = {}

@@ -30,6 +30,7 @@ import tempfile
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support import yaml_text  # noqa: E402
 from support.program import ROOT, Tally, arguments, environment, run, samples  # noqa: E402
 
 ROUND_TRIPS = pathlib.Path(__file__).with_name("round_trips.txt")
@@ -50,7 +51,7 @@ def call(gpuctl, scratch, *words):
 
 def loaded(path):
     with open(path, encoding="utf-8") as file:
-        return [document for document in yaml.load_all(file, yaml.CSafeLoader) if document]
+        return [document for document in yaml_text.load_all(file) if document]
 
 
 def unwrapped(documents):
@@ -116,8 +117,8 @@ def differing(wanted, made, path=""):
             yield path
     elif isinstance(wanted, str) and isinstance(made, str) and "\n" in wanted + made:
         try:
-            same = wanted == made or (yaml.safe_load(wanted) == yaml.safe_load(made)
-                                      and isinstance(yaml.safe_load(wanted), dict))
+            same = wanted == made or (yaml_text.load(wanted) == yaml_text.load(made)
+                                      and isinstance(yaml_text.load(wanted), dict))
         except yaml.YAMLError:
             same = False
         if not same:

@@ -5,6 +5,7 @@ Needs the published schemas beside the project (../shared/schemas). The version 
 operator that a cluster uses is read from its lock; its CRDs come before the newest ones.
 """
 
+import functools
 import pathlib
 import re
 import sys
@@ -49,14 +50,13 @@ def kinds_of(cluster):
     return found
 
 
-def known_kinds(options):
-    """(group, kind) of every CRD that the options bring."""
+@functools.cache
+def known_kinds(folder):
+    """(group, kind) of every CRD in the folder."""
     found = set()
-    for folder in options[1::2]:
-        for path in folder.glob("*.yaml"):
-            text = path.read_text()
-            found.update(zip(re.findall(r"^  group: (\S+)$", text, re.M),
-                             re.findall(r"^    kind: (\S+)$", text, re.M)))
+    for path in folder.glob("*.yaml"):
+        text = path.read_text()
+        found.update(zip(re.findall(r"^  group: (\S+)$", text, re.M), re.findall(r"^    kind: (\S+)$", text, re.M)))
     return found
 
 
@@ -71,7 +71,7 @@ def check(tally, gpuctl, blueprint, scratch, what):
     for cluster in clusters:
         options = crd_options(cluster)
         # Custom kinds without a published schema would pass unseen.
-        known = known_kinds(options)
+        known = set().union(*map(known_kinds, options[1::2]))
         for version, kind in sorted(kinds_of(cluster)):
             group, slash, _ = version.partition("/")
             if slash and "." in group and not group.endswith(".k8s.io"):

@@ -23,6 +23,8 @@ from support.program import ROOT, SHARED, Tally, arguments, environment, run, sk
 
 try:
     import yaml
+
+    from support import yaml_text
 except ImportError:
     skip("tables", "PyYAML is not here (Debian: python3-yaml)")
 
@@ -41,7 +43,7 @@ GPUS = {"V100-16GB (SXM)": "V100-16GB", "V100-32GB (SXM)": "V100-32GB", "P100 (S
 
 def table(folder, name):
     """Rows of one of our tables by their key."""
-    spec = yaml.safe_load((ROOT / "providers" / folder / "tables" / f"{name}.yaml").read_text())["spec"]
+    spec = yaml_text.load((ROOT / "providers" / folder / "tables" / f"{name}.yaml").read_text())["spec"]
     return {row[spec["key"]]: row for row in spec["rows"]}
 
 
@@ -61,7 +63,7 @@ class Comparison:
     def __init__(self):
         self.cells = 0
         self.found = []
-        self.reasons = yaml.safe_load((HERE / "tables_differences.yaml").read_text())
+        self.reasons = yaml_text.load((HERE / "tables_differences.yaml").read_text())
         self.used = set()
 
     def cell(self, name, row, column, ours, theirs):
@@ -227,7 +229,7 @@ def partitions(compare):
 
 
 def configurations(file, key):
-    return yaml.safe_load(yaml.safe_load((NVIDIA / file).read_text())["data"]["config.yaml"])[key]
+    return yaml_text.load(yaml_text.load((NVIDIA / file).read_text())["data"]["config.yaml"])[key]
 
 
 def mig(compare):
@@ -319,7 +321,7 @@ def unknown_gpu(gpuctl, tally):
         scratch = pathlib.Path(scratch)
         folder = scratch / "providers" / "nvidia" / "tables"
         folder.mkdir(parents=True)
-        document = yaml.safe_load((ROOT / "providers/nvidia/tables/gpus.yaml").read_text())
+        document = yaml_text.load((ROOT / "providers/nvidia/tables/gpus.yaml").read_text())
         for row in document["spec"]["rows"]:
             if row["model"] == "B300":
                 row["driverFrom"] = 700

@@ -19,6 +19,8 @@ from support.program import ROOT, Tally, arguments, environment, run, skip  # no
 
 try:
     import yaml
+
+    from support import yaml_text
 except ImportError:
     skip("wrong names", "PyYAML is not here (Debian: python3-yaml)")
 
@@ -37,7 +39,7 @@ def written_at(document, place):
 
 def first_message(gpuctl, sample, place, name, folder):
     """The first diagnostic about a sample with that name in it."""
-    document = yaml.safe_load((ROOT / f"blueprints/{sample}.yaml").read_text())
+    document = yaml_text.load((ROOT / f"blueprints/{sample}.yaml").read_text())
     written_at(document, place)[name] = "x"
     file = folder / f"{sample}-{re.sub(r'[^a-z]', '', place)}-{name}.yaml"
     file.write_text(yaml.safe_dump(document))
@@ -96,7 +98,7 @@ def leads_somewhere(row, place, fields):
 def check_rows(gpuctl, tally, folder):
     builds = {}
     for file in (ROOT / "providers").glob("*/provider.yaml"):
-        spec = yaml.safe_load(file.read_text())["spec"]
+        spec = yaml_text.load(file.read_text())["spec"]
         if spec.get("platform"):
             builds[file.parent.name] = spec["builds"]
     fields = {platform: fields_of(gpuctl, platform, folder) for platform in builds}
@@ -104,7 +106,7 @@ def check_rows(gpuctl, tally, folder):
         if file.parent.name == "formats":
             continue
         platforms = [name for name, folders in builds.items() if file.parent.name in folders]
-        for row in yaml.safe_load(file.read_text())["spec"]["synonyms"]:
+        for row in yaml_text.load(file.read_text())["spec"]["synonyms"]:
             what = f"{file.parent.name}: {row['names'][0]} at {row.get('at', 'the top')}"
             places = places_of(row)
             tally.check(any(leads_somewhere(row, place, fields[platform])

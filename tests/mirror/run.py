@@ -22,6 +22,8 @@ from support.program import Tally, skip  # noqa: E402
 
 try:
     import yaml
+
+    from support import yaml_text
 except ImportError:
     skip("mirror", "Python has no PyYAML (Debian: python3-yaml)")
 
@@ -92,7 +94,7 @@ def images(node):
 def documents(tree):
     for path, content in tree.items():
         if path.endswith(".yaml") and "/install/" not in path:
-            yield from (one for one in yaml.safe_load_all(content) if isinstance(one, dict) and "kind" in one)
+            yield from (one for one in yaml_text.load_all(content) if isinstance(one, dict) and "kind" in one)
 
 
 def is_below(name, source):
@@ -110,13 +112,13 @@ class Cases:
         said = self.run("mirror", blueprint, "-o", "imageset")
         if said.returncode != 0:
             return self.tally.check(False, f"{name}: {said.stderr.decode()[-400:]}")
-        found = faults(yaml.safe_load(said.stdout), IMAGE_SET)
+        found = faults(yaml_text.load(said.stdout), IMAGE_SET)
         return self.tally.check(not found, f"{name}: {found}")
 
     def overlay(self, blueprint, sources):
         """The blueprint with an air gap, beside it."""
         rows = [{"source": source, "mirrors": [f"{MIRROR}/{source.split('/')[0].replace('.', '-')}"]} for source in sources]
-        metadata = yaml.safe_load(blueprint.read_text())["metadata"]
+        metadata = yaml_text.load(blueprint.read_text())["metadata"]
         path = blueprint.with_name("air-gap-" + blueprint.name)
         path.write_text(yaml.safe_dump({
             "apiVersion": "gpuctl.dev/v1alpha1", "kind": "Blueprint", "metadata": {"name": metadata["name"]},

@@ -19,11 +19,9 @@ from queues.sets import Set  # noqa: E402
 from support.program import ROOT, SHARED, Tally, arguments, environment, run, skip  # noqa: E402
 
 try:
-    import yaml
+    from support import yaml_text
 except ImportError:
     skip("queues", "Python has no PyYAML (Debian: python3-yaml)")
-
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 SETS = 1000
 BATCH = 50
 SEED = 3901
@@ -49,7 +47,7 @@ def objects(cluster):
     found = {}
     for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor", "ResourceQuota", "MachineSet", "ContainerNodePool"):
         paths = [path for folder in ("layers", "management") for path in (cluster / folder).rglob(f"{kind.lower()}-*.yaml")]
-        found[kind] = [yaml.load(path.read_text(), Loader) for path in sorted(paths)]
+        found[kind] = [yaml_text.load(path.read_text()) for path in sorted(paths)]
     return found
 
 
@@ -140,7 +138,7 @@ def check_refusal(tally, gpuctl, env, one, folder):
 def main():
     gpuctl = arguments(__doc__).gpuctl
     tally = Tally()
-    base = yaml.safe_load((ROOT / "blueprints/vsphere-vgpu-licensed.yaml").read_text())
+    base = yaml_text.load((ROOT / "blueprints/vsphere-vgpu-licensed.yaml").read_text())
     options = [word for folder in CRDS if folder.is_dir() for word in ("--crds", folder)]
     with tempfile.TemporaryDirectory(prefix="queues-") as temporary:
         place = pathlib.Path(temporary)

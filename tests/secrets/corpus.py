@@ -231,8 +231,12 @@ class Case:
         secret = re.sub(r"\s", "", self.credential.secret)
         text = output.decode(errors="replace")
         for piece in {secret, urllib.parse.quote(secret, safe="")}:
-            # The first bytes are the mark of the kind; the last are as good as any.
             size = min(WINDOW, len(piece))
+            # Each window has a whole block of half its size in it: without one of these, there is none to look for.
+            half = max(size // 2, 1)
+            if not any(piece[at:at + half] in text for at in range(0, len(piece) - half + 1, half)):
+                continue
+            # The first bytes are the mark of the kind; the last are as good as any.
             for at in range(min(8, len(piece) - size), len(piece) - size + 1):
                 window = piece[at:at + size]
                 # What every credential of the kind has, such as the middle of a URL, says nothing.
