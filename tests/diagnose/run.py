@@ -128,7 +128,7 @@ def check_live(gpuctl, folder):
     tools = folder / "tools"
     tools.mkdir()
     double = tools / "oc"
-    double.write_text(DOUBLE)
+    double.write_text(DOUBLE.replace("/usr/bin/env python3", f"{sys.executable} -IS", 1))
     double.chmod(double.stat().st_mode | stat.S_IXUSR)
     path = f"{tools}:/usr/bin:/bin"
     problems = []

@@ -6,6 +6,8 @@ An expression has at most 200 characters, white space collapsed, and does not bi
 list of one, and every variable is read by something.
 """
 
+import collections
+import functools
 import re
 
 from common import ROOT, formats, main, relative
@@ -110,11 +112,17 @@ def has_one_item(text):
     return True
 
 
-def names_below(node, scope, path, everywhere):
+@functools.cache
+def names_in(text):
+    """How often each name stands in the text that is no member of something else and no text itself."""
+    return collections.Counter(re.findall(r"(?<![\w.\"])\w+", text))
+
+
+def names_below(node, written, scope, path, everywhere):
     """Findings on loops over lists of one, and on variables that nothing reads. `scope` is the text around."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from names_below(item, item.start_mark.buffer[item.start_mark.index:item.end_mark.index], path, everywhere)
+            yield from names_below(item, written, written[item.start_mark.index:item.end_mark.index], path, everywhere)
     if not isinstance(node, yaml.MappingNode):
         return
     for key, value in node.value:
@@ -125,9 +133,9 @@ def names_below(node, scope, path, everywhere):
         if key.value == "variables" and isinstance(value, yaml.MappingNode):
             for name, _ in value.value:
                 rest = everywhere if path.name == "variables.yaml" else scope
-                if len(re.findall(rf"(?<![\w.\"]){name.value}\b", rest)) < 2:
+                if names_in(rest)[name.value] < 2:
                     yield f"{relative(path)}:{name.start_mark.line + 1}: nothing reads the variable `{name.value}`"
-        yield from names_below(value, scope, path, everywhere)
+        yield from names_below(value, written, scope, path, everywhere)
 
 def line_of(node, at):
     """The line of an offset in a scalar; where lines were folded, that of the scalar."""
@@ -136,19 +144,20 @@ def line_of(node, at):
 
 
 def check():
-    schemas = {form["metadata"]["name"]: form["spec"]["schema"] for form in formats(yaml.BaseLoader).values()}
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    schemas = {form["metadata"]["name"]: form["spec"]["schema"] for form in formats(loader).values()}
     findings, count = [], 0
     texts = {path: path.read_text() for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.yaml"))}
     everywhere = "\n".join(texts.values())
     for path, written in texts.items():
-        tree = yaml.compose(written, Loader=yaml.BaseLoader)
+        tree = yaml.compose(written, Loader=loader)
         kind = {key.value: value.value for key, value in tree.value}["kind"]
         for node, whole in scalars(tree, schemas[kind], schemas):
             for at, text in [(0, node.value)] if whole else inserted(node.value):
                 count += 1
                 findings += [f"{relative(path)}:{line_of(node, at)}: {fault}" for fault in faults(text)]
         if kind != "Format":
-            findings += names_below(tree, written, path, everywhere)
+            findings += names_below(tree, written, written, path, everywhere)
     return findings, count, "expressions"
 
 

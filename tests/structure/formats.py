@@ -19,7 +19,7 @@ PAGES = ROOT / "docs/knowledge"
 CEL = {"expression": "CEL", "text": "text with `${CEL}`"}
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """`on` is a key like any other."""
 
 

@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 
 from support.program import environment, run
 
@@ -53,7 +54,8 @@ def rendered(gpuctl, blueprint, scratch, pattern):
 
 def put_program(folder, name, text):
     path = pathlib.Path(folder) / name
-    path.write_text(text)
+    # Not what `env` finds: it may be a script that looks for the right Python first.
+    path.write_text(text.replace("#!/usr/bin/env python3\n", f"#!{sys.executable} -IS\n", 1))
     path.chmod(0o755)
 
 
