@@ -27,6 +27,7 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from conformance.releases_rendered import START  # noqa: E402
+from support import yaml_text  # noqa: E402
 from support.program import Tally, arguments, environment, run  # noqa: E402
 
 SEED = 20261123
@@ -212,7 +213,7 @@ def check(tally, gpuctl, what, made, scratch):
         return False
     documents = collections.defaultdict(list)
     for path in (scratch / "out").rglob("layers/*/*.yaml"):
-        document = yaml.safe_load(path.read_text())
+        document = yaml_text.load(path.read_text())
         documents[document["kind"]].append(document)
     sets = documents["MachineSet"]
     check_machine_sets(tally, what, made["spec"], sets)

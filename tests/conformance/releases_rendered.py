@@ -18,9 +18,8 @@ import re
 import sys
 import tempfile
 
-import yaml
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support import yaml_text  # noqa: E402
 from support.program import ROOT, SHARED, Tally, arguments, environment, run, skip  # noqa: E402
 
 SEED = 20261122
@@ -195,7 +194,7 @@ def check_covered(tally):
     for platform, features in FEATURES.items():
         set_ = {path for feature in features for path in feature}
         for folder in ("openshift", platform):
-            schema = yaml.safe_load((ROOT / "providers" / folder / "schema.yaml").read_text())
+            schema = yaml_text.load((ROOT / "providers" / folder / "schema.yaml").read_text())
             for block, field in fields_of(schema["spec"]["fields"]):
                 if block in ("openshift", "network", "controlPlane", "workers", platform):
                     path = f"{block}.{field}"
@@ -328,7 +327,7 @@ def check_release(gpuctl, release, count, facts, tally, scratch):
     lacked = fields_lacked(release, unknown)
     rendered = 0
     for path in sorted((folder / "out").rglob("install-config.yaml")):
-        config = yaml.safe_load(path.read_text())
+        config = yaml_text.load(path.read_text())
         rendered += 1
         have = lacked & set(keys_of(config))
         tally.check(not have, f"{release} {path.parent.parent.name}: the installer does not know {sorted(have)}")
