@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -22,7 +21,7 @@ Command apply_command() {
       "  gpuctl apply cluster.yaml --repo fleet\n"
       "  gpuctl apply clusters/*.yaml --repo fleet --branch gpu-pools --message \"More GPUs\"\n"
       "  gpuctl apply cluster.yaml --repo git@git.example.com:fleet.git --branch gpu-pools\n",
-      [](CLI::App& command, const GlobalOptions& global) {
+      [](Options& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();
         options->add_to(command);
         command.add_flag("--full", options->full,

@@ -1,6 +1,5 @@
 #include "cli/apply_run.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -592,39 +591,39 @@ int run_stages(const ApplyOptions& options, const Request& request, const Global
 
 }  // namespace
 
-void ApplyOptions::add_to(CLI::App& command) {
+void ApplyOptions::add_to(Options& command) {
   inputs.add_to(command);
   inputs.add_target_options(command);
   command
       .add_option("--repo", repository,
                   "Git repository: a directory, created when absent beside others, or an address "
                   "(ssh://, https://, http://, git://, file://, user@host:path) to push to")
-      ->required()
-      ->type_name("PATH|URL");
+      .required()
+      .type_name("PATH|URL");
   command
       .add_option("--branch", branch,
                   "Branch to commit to (default: the one HEAD names; `main` in a new repository); "
                   "a new one starts where HEAD is. `{stage}` in it: a branch for each stage of a "
                   "fleet")
-      ->type_name("NAME");
+      .type_name("NAME");
   command
       .add_option("--timeout", timeout,
                   "Seconds that all exchanges with a server may take together")
-      ->check(CLI::Range(1, 86400))
-      ->capture_default_str();
+      .in_range(1, 86400)
+      .capture_default_str();
   command
       .add_option("--idle-timeout", idle_timeout,
                   "Seconds after which an exchange with a server ends in which nothing moves; 0: "
                   "only --timeout counts")
-      ->check(CLI::Range(0, 86400))
-      ->capture_default_str();
+      .in_range(0, 86400)
+      .capture_default_str();
   command.add_flag("--init", init,
                    "Create the repository also where no directory is yet, or in the work tree of "
                    "another one");
   command
       .add_option("-m,--message", message,
                   "Subject of the commit (default: what changes); the files and trailers follow it")
-      ->type_name("TEXT");
+      .type_name("TEXT");
   command.add_flag("--all-notes", all_notes,
                    "Show notes that were shown before the last commit of a cluster, too");
   command.add_flag("--ignore-waves", ignore_waves,
@@ -637,15 +636,15 @@ void ApplyOptions::add_to(CLI::App& command) {
       .add_option("--max-effect", max_effect,
                   "The worst that the change may do to a running cluster (default: the blueprint's "
                   "`gitops.maxEffect`)")
-      ->check(CLI::IsMember(classes))
-      ->type_name("CLASS");
+      .one_of(classes)
+      .type_name("CLASS");
   command
       .add_option(
           "--allow", allow,
           "An effect to accept although the limit or knowledge does not cover it, `refused` "
           "and `unknown` among them; may be repeated")
-      ->check(CLI::IsMember(classes))
-      ->type_name("CLASS");
+      .one_of(classes)
+      .type_name("CLASS");
 }
 
 int run_apply(const ApplyOptions& options, const GlobalOptions& global) {

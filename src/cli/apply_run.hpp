@@ -39,7 +39,7 @@ struct ApplyOptions {
   std::map<std::string, std::vector<std::string>> like;
 
   /// The options that these commands have.
-  void add_to(CLI::App& command);
+  void add_to(Options& command);
 };
 
 /// Runs the command and gives its exit code.

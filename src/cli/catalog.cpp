@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -126,7 +125,7 @@ int run_codes(const CatalogOptions& options, const GlobalOptions& global) {
   return show_listings(listings, options.filters, options.output, report, global, arena);
 }
 
-void add_output(CLI::App& command, CatalogOptions& options) {
+void add_output(Options& command, CatalogOptions& options) {
   add_filters(command, options.filters);
   add_listing_output(command, options.output);
 }
@@ -137,22 +136,22 @@ Command listing(const std::string& name, const char* table, const char* about,
   return {name, about,
           "Example:\n  gpuctl catalog " + std::string(name) + " " + filter + "\n  gpuctl catalog " +
               name + " -o wide\n",
-          [table](CLI::App& command, const GlobalOptions& global) {
+          [table](Options& command, const GlobalOptions& global) {
             auto options = std::make_shared<CatalogOptions>();
             add_output(command, *options);
             command.add_option("--platform", options->platform, "Only what this platform offers")
-                ->type_name("PLATFORM");
+                .type_name("PLATFORM");
             return [options, table, &global] { return run_catalog(table, *options, global); };
           }};
 }
 
-RunFunction set_up_platforms(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up_platforms(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<CatalogOptions>();
   add_output(command, *options);
   return [options, &global] { return run_platforms(*options, global); };
 }
 
-RunFunction set_up_codes(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up_codes(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<CatalogOptions>();
   add_output(command, *options);
   return [options, &global] { return run_codes(*options, global); };

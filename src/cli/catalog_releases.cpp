@@ -1,5 +1,4 @@
 // `catalog releases`: how long what is installed is supported, seen from a date.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -121,12 +120,12 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   return show_listings(listings, options.filters, options.output, report, global, arena);
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<ReleasesOptions>();
   add_filters(command, options->filters);
   add_listing_output(command, options->output);
   command.add_option("--platform", options->platform, "Only what this platform uses")
-      ->type_name("PLATFORM");
+      .type_name("PLATFORM");
   add_date_option(command, options->date);
   return [options, &global] { return run_releases(*options, global); };
 }

@@ -1,7 +1,6 @@
 #include "cli/command.hpp"
 
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -296,15 +295,6 @@ bool write_out(std::string_view text, const GlobalOptions& options) {
   return false;
 }
 
-// "mig plan" -> "MigPlan".
-std::string kind_of(const CLI::App& command) {
-  const CLI::App* above = command.get_parent();
-  if (above == nullptr) return {};
-  std::string name = command.get_name();
-  name.front() = static_cast<char>(name.front() - 'a' + 'A');
-  return kind_of(*above) + name;
-}
-
 }  // namespace
 
 bool print(std::string_view text, const GlobalOptions& options) {
@@ -315,58 +305,57 @@ bool print_result(int exit_code, const GlobalOptions& options) {
   return !options.result->wanted() || write_out(options.result->text(exit_code), options);
 }
 
-void BlueprintOptions::add_to(CLI::App& command) {
+void BlueprintOptions::add_to(Options& command) {
   command
       .add_option("BLUEPRINT", blueprints,
                   "Blueprint and fleet files, directories with them, or - for standard input")
-      ->required();
+      .required();
   add_choice(command);
   command
       .add_option("--facts", facts,
                   "Facts of the cluster (default: from the target, then NAME.facts.yaml beside "
                   "the blueprint)")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--crds", crds,
                   "Directory of published CRDs to check the rendered documents against; may be "
                   "repeated, the first that has a kind wins (also GPUCTL_CRDS, separated by `:`)")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+      .type_name("DIR")
+      .allow_extra_args(false);
   command.add_flag("--strict", strict, "Warnings fail");
   add_date_option(command, date);
-  command.add_option("-j,--jobs", jobs, "Threads (default: one a processor)")
-      ->check(CLI::Range(1, 256));
+  command.add_option("-j,--jobs", jobs, "Threads (default: one a processor)").in_range(1, 256);
 }
 
-void BlueprintOptions::add_choice(CLI::App& command) {
+void BlueprintOptions::add_choice(Options& command) {
   command
       .add_option("--cluster", clusters,
                   "Of a fleet only this cluster: NAME or STAGE/NAME, `*` and `?` stand for other "
                   "characters; may be repeated")
-      ->type_name("CLUSTER")
-      ->allow_extra_args(false);
+      .type_name("CLUSTER")
+      .allow_extra_args(false);
   command.add_option("--stage", stages, "Of a fleet only clusters of this stage; may be repeated")
-      ->type_name("STAGE")
-      ->allow_extra_args(false);
+      .type_name("STAGE")
+      .allow_extra_args(false);
   command
       .add_option("--wave", waves,
                   "Of the stages of a fleet only clusters of this wave; may be repeated")
-      ->type_name("WAVE")
-      ->allow_extra_args(false);
+      .type_name("WAVE")
+      .allow_extra_args(false);
 }
 
-void BlueprintOptions::add_target_options(CLI::App& command) {
+void BlueprintOptions::add_target_options(Options& command) {
   command
       .add_flag("--facts-replace", facts_replace,
                 "Take these facts although the output has another infrastructure for this cluster: "
                 "it was installed anew")
-      ->needs("--facts");
+      .needs("--facts");
   command
       .add_option("--step", step,
                   "2: take away what the last commit began to take away; what begins to leave "
                   "with this one stays until then")
-      ->check(CLI::Range(1, 2))
-      ->type_name("N");
+      .in_range(1, 2)
+      .type_name("N");
   command.add_flag("--refresh-secrets", refresh_secrets,
                    "Encrypt all secrets anew: their values have changed. Without it those are kept "
                    "that are committed for the same references and keys");
@@ -399,21 +388,6 @@ std::optional<Request> make_request(const BlueprintOptions& options, Report& rep
 
 unsigned thread_count(unsigned jobs) {
   return jobs != 0 ? jobs : std::max(1U, std::thread::hardware_concurrency());
-}
-
-void add_command(CLI::App& to, const Command& command, std::span<const char* const> words,
-                 const GlobalOptions& global, int& exit_code) {
-  CLI::App* added = to.add_subcommand(command.name, command.summary);
-  if (std::find(words.begin(), words.end(), command.name) == words.end()) return;
-  added->footer(command.manual);
-  if (!command.below.empty()) added->require_subcommand(1);
-  for (const Command& below : command.below) add_command(*added, below, words, global, exit_code);
-  if (!command.setup) return;
-  added->callback([run = command.setup(*added, global), added, &global, &exit_code] {
-    if (global.format == "json") global.result->request();
-    global.result->set_kind(kind_of(*added));
-    exit_code = run();
-  });
 }
 
 }  // namespace gpuctl::cli

@@ -10,17 +10,13 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "cli/options.hpp"
 #include "cli/result_document.hpp"
 #include "diag/character.hpp"
 #include "diag/diagnostic.hpp"
 #include "diag/print.hpp"
 #include "pipeline/codes.hpp"
 #include "pipeline/run.hpp"
-
-// <CLI/CLI.hpp> takes seconds to compile: only who adds options includes it.
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class App;
-}
 
 namespace gpuctl::cli {
 
@@ -171,11 +167,11 @@ struct BlueprintOptions {
   std::string date;   // --date, or empty
   unsigned jobs = 0;  // 0: one a processor
 
-  void add_to(CLI::App& command);
+  void add_to(Options& command);
   /// The options that choose among the clusters of a fleet.
-  void add_choice(CLI::App& command);
+  void add_choice(Options& command);
   /// What only commands have that write to a place with earlier output.
-  void add_target_options(CLI::App& command);
+  void add_target_options(Options& command);
 };
 
 /// The run's request with CRDs opened; nothing after shown errors.
@@ -193,14 +189,9 @@ struct Command {
   std::string summary;
   std::string manual;  // below the options; ends with an example
   /// Adds the options to the command. Absent when there are commands below.
-  std::function<RunFunction(CLI::App& command, const GlobalOptions& global)> setup;
+  std::function<RunFunction(Options& command, const GlobalOptions& global)> setup;
   std::vector<Command> below = {};  // of which one must be given
 };
-
-/// Adds a command to the program, or to another command; `exit_code` receives what its run gives.
-/// Of a command that is not among `words`, the command line, only name and summary are needed.
-void add_command(CLI::App& to, const Command& command, std::span<const char* const> words,
-                 const GlobalOptions& global, int& exit_code);
 
 Command init_command();
 Command validate_command();

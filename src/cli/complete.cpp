@@ -1,6 +1,5 @@
 #include "cli/complete.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -44,11 +43,10 @@ const std::map<std::string_view, const char*> kTables = {
 // A line, read as far as it goes.
 class Line {
  public:
-  explicit Line(const std::vector<std::string>& words) : words_(words), commands_(commands()) {
-    std::vector<const char*> names;
-    for (const std::string& word : words_) names.push_back(word.c_str());
-    build_program(program_, commands_, names, false, global_, exit_code_);
-  }
+  explicit Line(const std::vector<std::string>& words)
+      : words_(words),
+        commands_(commands()),
+        program_(commands_, words_, false, global_, exit_code_) {}
 
   Candidates at_cursor() {
     const std::vector<std::string> before(words_.begin(), words_.end() - 1);
@@ -79,13 +77,11 @@ class Line {
  private:
   // Options and arguments of the command, and which of them the line has.
   void read(const std::vector<std::string>& before) {
-    const CLI::App* command = &program_;
-    for (const Command* one : asked_.path) command = command->get_subcommand(one->name);
-    for (OptionEntry& entry : entries_of(*command)) {
+    for (OptionEntry& entry : entries_of(program_.at(asked_.path))) {
       (entry.positional ? arguments_ : options_).push_back(std::move(entry));
     }
-    if (command != &program_) {  // whose options may stand anywhere
-      for (OptionEntry& entry : entries_of(program_)) {
+    if (!asked_.path.empty()) {  // the program's may stand anywhere
+      for (OptionEntry& entry : entries_of(program_.at({}))) {
         if (find(entry.long_name) == nullptr) options_.push_back(std::move(entry));
       }
     }
@@ -292,7 +288,7 @@ class Line {
   std::vector<Command> commands_;
   GlobalOptions global_;
   int exit_code_ = kOk;
-  CLI::App program_;
+  Program program_;
   std::string current_;
   Asked asked_;
   std::vector<OptionEntry> options_;

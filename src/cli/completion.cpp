@@ -1,5 +1,4 @@
 // `gpuctl completion`: scripts for shells. They ask the program itself: see complete.hpp.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -98,11 +97,11 @@ end
 complete -c gpuctl -f -a '(__gpuctl_complete)'
 )";
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto shell = std::make_shared<std::string>();
   command.add_option("SHELL", *shell, "bash, zsh or fish")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      .required()
+      .one_of({"bash", "zsh", "fish"});
   return [shell, &global] {
     const std::string_view script = *shell == "bash" ? kBash : *shell == "zsh" ? kZsh : kFish;
     global.result->set("script", script);

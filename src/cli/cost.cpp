@@ -1,5 +1,4 @@
 // `gpuctl cost`: what clusters cost a month, and what they draw.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/batch.hpp"
@@ -19,7 +18,7 @@ using cost::Estimate;
 
 constexpr const char* kMarkdown = "markdown";
 
-struct Options {
+struct EstimateOptions {
   BlueprintOptions inputs;
   CostOptions costs;
   std::vector<std::string> compared;
@@ -53,7 +52,7 @@ std::string comparison_text(const Listing& listing, const std::string& form, yam
   return text_of({listing}, form, arena);
 }
 
-int show_costs(const Options& options, const std::vector<Estimate>& these,
+int show_costs(const EstimateOptions& options, const std::vector<Estimate>& these,
                const std::vector<Estimate>& others, const cost::Hours& hours,
                const GlobalOptions& global) {
   yaml::Arena& arena = global.result->arena();
@@ -80,7 +79,7 @@ int show_costs(const Options& options, const std::vector<Estimate>& these,
   return print(cost_text(these, hours, options.output, arena), global) ? kOk : kFindings;
 }
 
-int run_cost(const Options& options, const GlobalOptions& global) {
+int run_cost(const EstimateOptions& options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
@@ -102,18 +101,18 @@ int run_cost(const Options& options, const GlobalOptions& global) {
   return show_costs(options, *these, others, pricing.hours(), global);
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
-  auto options = std::make_shared<Options>();
+RunFunction set_up(Options& command, const GlobalOptions& global) {
+  auto options = std::make_shared<EstimateOptions>();
   options->inputs.add_to(command);
   options->costs.add_to(command);
   command
       .add_option("--compare", options->compared,
                   "Blueprint or fleet to compare with: what it costs more; may be repeated")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
+      .type_name("FILE")
+      .allow_extra_args(false);
   command.add_option("-o,--output", options->output, "Form; wide: a table with all columns")
-      ->check(CLI::IsMember({kTable, "wide", "json", "yaml", "csv", kMarkdown}))
-      ->type_name("FORM");
+      .one_of({kTable, "wide", "json", "yaml", "csv", kMarkdown})
+      .type_name("FORM");
   return [options, &global] { return run_cost(*options, global); };
 }
 

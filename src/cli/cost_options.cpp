@@ -1,7 +1,5 @@
 #include "cli/cost_options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "base/file.hpp"
 #include "yaml/read.hpp"
 
@@ -20,15 +18,15 @@ std::string fault_in_hours(const std::string& text) {
 
 }  // namespace
 
-void CostOptions::add_to(CLI::App& command) {
-  command.add_option("--costs", costs, "Own figures: a file of kind Costs")->type_name("FILE");
+void CostOptions::add_to(Options& command) {
+  command.add_option("--costs", costs, "Own figures: a file of kind Costs").type_name("FILE");
   command
       .add_option("--hours", hours,
                   "Hours a month that scaled pools are at their maximum, in a typical month; "
                   "POOL=HOURS for one pool; may be repeated")
-      ->type_name("HOURS")
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(fault_in_hours, ""));
+      .type_name("HOURS")
+      .allow_extra_args(false)
+      .check(fault_in_hours);
 }
 
 cost::Hours CostOptions::month() const {

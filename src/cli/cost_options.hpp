@@ -13,7 +13,7 @@ struct CostOptions {
   std::string costs;               // --costs, or empty
   std::vector<std::string> hours;  // "200", "POOL=200"
 
-  void add_to(CLI::App& command);
+  void add_to(Options& command);
   cost::Hours month() const;
 };
 

@@ -1,6 +1,5 @@
 #include "cli/day.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 
 #include "base/date.hpp"
@@ -26,10 +25,10 @@ std::int64_t now() {
   return time.time_since_epoch().count();
 }
 
-void add_date_option(CLI::App& command, std::string& date) {
+void add_date_option(Options& command, std::string& date) {
   command.add_option("--date", date, "Judge ends of support as of this day (default: today)")
-      ->type_name("YYYY-MM-DD")
-      ->check([](const std::string& text) {
+      .type_name("YYYY-MM-DD")
+      .check([](const std::string& text) {
         return base::parse_day(text) ? std::string()
                                      : "`" + text + "` is no date such as 2026-12-31";
       });

@@ -21,6 +21,6 @@ std::chrono::sys_days chosen_day(const std::string& given);
 std::int64_t now();
 
 /// Adds `--date`; a text that is no date is a usage error.
-void add_date_option(CLI::App& command, std::string& date);
+void add_date_option(Options& command, std::string& date);
 
 }  // namespace gpuctl::cli

@@ -1,6 +1,5 @@
 #include <sys/stat.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <iostream>
@@ -87,11 +86,11 @@ int run_destroy(DestroyOptions& options, const GlobalOptions& global) {
   return kOk;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<DestroyOptions>();
   options->installed.add_to(command);
   command.add_option("--yes", options->yes, "Its name once more, instead of a question")
-      ->type_name("CLUSTER");
+      .type_name("CLUSTER");
   command.add_flag("--dry-run", options->dry_run, "Print the steps and their commands; do nothing");
   return [options, &global] { return run_destroy(*options, global); };
 }

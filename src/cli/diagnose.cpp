@@ -1,5 +1,4 @@
 // `gpuctl diagnose`: which link between a machine and its GPUs is broken, and why.
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/date.hpp"
@@ -149,30 +148,30 @@ int run_diagnose(const DiagnoseOptions& options, const GlobalOptions& global) {
   return diagnosis.healthy() ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<DiagnoseOptions>();
   command
       .add_option("inputs", options->inputs,
                   "A must-gather, the gather of the GPU operator, logs, objects as YAML or JSON")
-      ->type_name("FILE|DIR");
+      .type_name("FILE|DIR");
   command.add_flag("--live", options->live, "Ask the cluster that the kubeconfig leads to");
   command
       .add_option("--kubeconfig", options->kubeconfig,
                   "With `--live`: where it is (default: as KUBECONFIG says)")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--blueprint", options->blueprint,
                   "Blueprint of the cluster: what its pools should offer")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--facts", options->facts, "Facts of the cluster (default: beside the blueprint)")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--platform", options->platform,
                   "Whose knowledge counts (default: that of the blueprint, or all)")
-      ->type_name("PLATFORM");
+      .type_name("PLATFORM");
   command.add_option("-o,--output", options->output, "Format: text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+      .one_of({"text", "json"});
   return [options, &global] { return run_diagnose(*options, global); };
 }
 

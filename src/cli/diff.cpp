@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -16,7 +15,7 @@ Command diff_command() {
           "Example:\n"
           "  gpuctl diff cluster.yaml --repo fleet\n"
           "  gpuctl diff clusters/*.yaml --repo fleet | less\n",
-          [](CLI::App& command, const GlobalOptions& global) {
+          [](Options& command, const GlobalOptions& global) {
             auto options = std::make_shared<ApplyOptions>();
             options->dry_run = true;
             options->output = "diff";

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -123,38 +122,38 @@ int run_doctor(const DoctorOptions& options, const GlobalOptions& global) {
   return fails || report.errors() != 0 ? kFindings : kOk;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<DoctorOptions>();
-  command.add_option("BLUEPRINT", options->blueprint, "Blueprint file")->required();
+  command.add_option("BLUEPRINT", options->blueprint, "Blueprint file").required();
   command
       .add_option("--facts", options->facts, "Facts of the cluster (default: beside the blueprint)")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--pull-secret", options->settings.pull_secret_file,
                   "Pull secret to try instead of the one that the blueprint names")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--repo", options->settings.repository,
                   "Address of the repository to try (default: `gitops.repoURL` of the blueprint)")
-      ->type_name("ADDRESS");
+      .type_name("ADDRESS");
   command.add_option("--only", options->only, "Only these checks, by id, separated by commas")
-      ->delimiter(',')
-      ->type_name("ID,...");
+      .delimiter(',')
+      .type_name("ID,...");
   command.add_option("--timeout", options->seconds, "Seconds for all checks together")
-      ->check(CLI::Range(1, kMostSeconds))
-      ->capture_default_str()
-      ->type_name("S");
+      .in_range(1, kMostSeconds)
+      .capture_default_str()
+      .type_name("S");
   command
       .add_option("--resolver", options->settings.resolver,
                   "Name server to ask besides those of the system, such as that of the nodes")
-      ->type_name("ADDRESS");
+      .type_name("ADDRESS");
   command
       .add_option("--installer", options->settings.installer_directory,
                   "Directory that the installer is to work in")
-      ->type_name("DIR");
+      .type_name("DIR");
   command.add_option("-o,--output", options->output, "Form: text, json (one document)")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+      .one_of({"text", "json"})
+      .capture_default_str();
   return [options, &global] { return run_doctor(*options, global); };
 }
 

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -76,41 +75,42 @@ int run_explain(const FieldQuestion& question, const GlobalOptions& global) {
                                         : run_explain_field(question, global);
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto question = std::make_shared<OriginQuestion>();
   auto origin = std::make_shared<bool>(false);
   auto field = std::make_shared<FieldQuestion>();
-  CLI::Option* flag = command.add_flag(
-      "--origin", *origin, "Follow a value of a rendered document back to what was written");
+  command.add_flag("--origin", *origin,
+                   "Follow a value of a rendered document back to what was written");
   command
       .add_option("CODE|FIELD", *words,
                   "Code of a diagnostic, or field of the blueprint; with --origin OBJECT PATH "
                   "BLUEPRINT")
-      ->required()
-      ->expected(1, kOriginWords);
+      .required()
+      .expected(1, kOriginWords);
   command.add_option("--facts", question->facts, "Facts file (default: beside the blueprint)")
-      ->type_name("FILE")
-      ->needs(flag);
+      .type_name("FILE")
+      .needs("--origin");
   command
       .add_option("-o,--output", question->output,
                   "With --origin, output directory or checkout whose lock and facts apply; "
                   "otherwise text or json")
-      ->type_name("DIR|FORMAT");
-  command.add_flag("--recursive", field->recursive, "All fields below, as a tree")->excludes(flag);
+      .type_name("DIR|FORMAT");
+  command.add_flag("--recursive", field->recursive, "All fields below, as a tree")
+      .excludes("--origin");
   command.add_option("--platform", field->platform, "The field on this platform alone")
-      ->type_name("PLATFORM")
-      ->excludes(flag);
+      .type_name("PLATFORM")
+      .excludes("--origin");
   return [=, &global] {
     const std::size_t wanted = *origin ? kOriginWords : 1;
     if (words->size() != wanted) {
-      throw CLI::ValidationError(*origin ? "--origin wants OBJECT PATH BLUEPRINT"
-                                         : "one CODE or FIELD is explained at a time");
+      throw UsageError(*origin ? "--origin wants OBJECT PATH BLUEPRINT"
+                               : "one CODE or FIELD is explained at a time");
     }
     if (!*origin) {
       const std::string& form = question->output;
       if (!form.empty() && form != "text" && form != "json") {
-        throw CLI::ValidationError("--output: text or json; only with --origin a directory");
+        throw UsageError("--output: text or json; only with --origin a directory");
       }
       field->path = words->front();
       field->json = form == "json";

@@ -1,5 +1,4 @@
 // `gpuctl facts check`: what a cluster says against what is committed.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -194,13 +193,13 @@ int run_check(const FactsOptions& options, const GlobalOptions& global) {
   return print(as_text(verdicts, idle), global) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<FactsOptions>();
   command.add_option("BLUEPRINT", options->blueprint, "Blueprint of the cluster")
-      ->required()
-      ->type_name("FILE");
+      .required()
+      .type_name("FILE");
   command.add_option("SOURCE", options->sources, "What to compare with, as of `facts import`")
-      ->type_name("FILE|DIR");
+      .type_name("FILE|DIR");
   options->add_repository(command);
   options->add_sources(command);
   return [options, &global] {

@@ -1,5 +1,4 @@
 // `gpuctl facts import`: from what an installer or a cluster says to a facts file.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -222,25 +221,25 @@ int run_import(const ImportOptions& options, const GlobalOptions& global) {
   return print(in_columns(lines, 0) + done + " " + shown(path) + "\n", global) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<ImportOptions>();
   command
       .add_option("SOURCE", options->facts.sources,
                   "Files that an installer or a cluster gave, and directories of installers")
-      ->type_name("FILE|DIR");
+      .type_name("FILE|DIR");
   command.add_option("--blueprint", options->facts.blueprint, "Blueprint of the cluster")
-      ->required()
-      ->type_name("FILE");
+      .required()
+      .type_name("FILE");
   options->facts.add_sources(command);
   command
       .add_option("--with", options->with,
                   "Fact to write although it holds only for the moment; may be repeated")
-      ->type_name("FACT")
-      ->allow_extra_args(false);
+      .type_name("FACT")
+      .allow_extra_args(false);
   command
       .add_option("-o,--output", options->output,
                   "Facts file to write (default: NAME.facts.yaml beside the blueprint)")
-      ->type_name("FILE");
+      .type_name("FILE");
   command.add_flag("--stdout", options->to_stdout, "Print the facts file instead");
   command.add_flag("--force", options->force, "Overwrite a file that differs");
   return [options, &global] {

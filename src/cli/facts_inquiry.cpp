@@ -1,6 +1,5 @@
 #include "cli/facts_inquiry.hpp"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 
 #include "cli/apply_target.hpp"
@@ -35,37 +34,37 @@ std::string absolute(const std::string& path) {
 
 }  // namespace
 
-void FactsOptions::add_repository(CLI::App& command) {
+void FactsOptions::add_repository(Options& command) {
   command
       .add_option("--facts", facts,
                   "Facts of the cluster (default: from the repository, then NAME.facts.yaml beside "
                   "the blueprint)")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--repo", repository,
                   "Repository with the committed facts: a path, or an address")
-      ->type_name("REPO");
+      .type_name("REPO");
   command.add_option("--branch", branch, "Branch of the repository (default: its own)")
-      ->type_name("NAME");
+      .type_name("NAME");
 }
 
-void FactsOptions::add_sources(CLI::App& command) {
+void FactsOptions::add_sources(Options& command) {
   command
       .add_option("--prefer", prefer,
                   "Source, place or kind of source that counts where sources disagree; may be "
                   "repeated")
-      ->type_name("SOURCE")
-      ->allow_extra_args(false);
+      .type_name("SOURCE")
+      .allow_extra_args(false);
   command.add_flag("--live", live, "Ask the running cluster as well");
   command
       .add_option("--kubeconfig", kubeconfig,
                   "File that --live reaches the cluster by (default: what the environment says)")
-      ->type_name("FILE");
+      .type_name("FILE");
 }
 
 void FactsOptions::check_sources(const std::string& command) const {
   if (sources.empty() && !live) {
-    throw CLI::ValidationError(command, "give at least one source, or --live");
+    throw UsageError(command + ": give at least one source, or --live");
   }
 }
 

@@ -23,10 +23,10 @@ struct FactsOptions {
   bool live = false;
   std::string kubeconfig;
 
-  void add_repository(CLI::App& command);
+  void add_repository(Options& command);
   /// The sources, and how they are read.
-  void add_sources(CLI::App& command);
-  /// Throws CLI::ValidationError when there is nothing to ask.
+  void add_sources(Options& command);
+  /// Throws UsageError when there is nothing to ask.
   void check_sources(const std::string& command) const;
 };
 

@@ -1,5 +1,4 @@
 // `gpuctl facts show`: the facts of a cluster, where they come from, and what needs them.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -271,11 +270,11 @@ int run_show(const FactsOptions& options, const GlobalOptions& global) {
   return print(text, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<FactsOptions>();
   command.add_option("BLUEPRINT", options->blueprint, "Blueprint of the cluster")
-      ->required()
-      ->type_name("FILE");
+      .required()
+      .type_name("FILE");
   options->add_repository(command);
   return [options, &global] { return run_show(*options, global); };
 }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/date.hpp"
@@ -168,12 +167,12 @@ Command list_command() {
           "Example:\n"
           "  gpuctl fleet list fleet.yaml\n"
           "  gpuctl fleet list fleet.yaml --stage prod --cluster 'ml-*'\n",
-          [](CLI::App& command, const GlobalOptions& global) {
+          [](Options& command, const GlobalOptions& global) {
             auto options = std::make_shared<ListOptions>();
             command
                 .add_option("FLEET", options->inputs.blueprints,
                             "Fleet files, directories with them, or -")
-                ->required();
+                .required();
             options->inputs.add_choice(command);
             add_listing_output(command, options->output);
             return [options, &global] { return run_list(*options, global); };
@@ -188,16 +187,16 @@ Command show_command() {
           "Example:\n"
           "  gpuctl fleet show fleet.yaml prod/ml-a\n"
           "  gpuctl fleet show ml-a.yaml --plain\n",
-          [](CLI::App& command, const GlobalOptions& global) {
+          [](Options& command, const GlobalOptions& global) {
             auto options = std::make_shared<ShowOptions>();
             options->inputs.blueprints.resize(1);
             command
                 .add_option("FILE", options->inputs.blueprints.front(), "Fleet or blueprint file")
-                ->required();
+                .required();
             command
                 .add_option("CLUSTER", options->inputs.clusters,
                             "Cluster of the fleet: NAME or STAGE/NAME")
-                ->expected(0, 1);
+                .expected(0, 1);
             command.add_flag("--plain", options->plain, "Without the places");
             return [options, &global] { return run_show(*options, global); };
           }};

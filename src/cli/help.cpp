@@ -1,5 +1,3 @@
-#include <CLI/CLI.hpp>
-
 #include "cli/command.hpp"
 
 namespace gpuctl::cli {
@@ -11,8 +9,8 @@ Command help_command() {
           "Example:\n"
           "  gpuctl help\n"
           "  gpuctl help mig plan\n",
-          [](CLI::App& command, const GlobalOptions&) {
-            command.add_option("COMMAND", "A command, with those above it")->expected(0, -1);
+          [](Options& command, const GlobalOptions&) {
+            command.add_option("COMMAND", "A command, with those above it").expected(0, -1);
             return [] { return kOk; };
           }};
 }

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/date.hpp"
@@ -132,22 +131,22 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
   return usable && !(options.strict && lossy) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<ImportOptions>();
   command
       .add_option("manifests", options->inputs,
                   "Files and directories with manifests of one cluster (.yaml, .yml, .json)")
-      ->required()
-      ->type_name("FILE|DIR");
+      .required()
+      .type_name("FILE|DIR");
   command
       .add_option("-o,--output", options->output,
                   "Directory for NAME.yaml, NAME.facts.yaml and NAME.manifests/")
-      ->required()
-      ->type_name("DIR");
+      .required()
+      .type_name("DIR");
   command
       .add_option("--platform", options->platform,
                   "Platform of the cluster (default: the one whose documents these are)")
-      ->type_name("PLATFORM");
+      .type_name("PLATFORM");
   command.add_flag("--take-over", options->take_over, "Overwrite files that are there already");
   command.add_flag("--strict", options->strict, "Exit with 1 when anything is lost");
   const auto releases = add_release_options(

@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -399,23 +398,22 @@ int run_init(const InitOptions& options, const GlobalOptions& global) {
   return print(verdict, global) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<InitOptions>();
   command.add_option("--platform", options->platform, "Where the cluster runs")
-      ->type_name("PLATFORM");
+      .type_name("PLATFORM");
   auto given = std::make_shared<std::array<std::string, kCommon.size()>>();
   for (std::size_t i = 0; i < kCommon.size(); ++i) {
-    command.add_option(kCommon[i].option, (*given)[i], kCommon[i].help)->type_name("VALUE");
+    command.add_option(kCommon[i].option, (*given)[i], kCommon[i].help).type_name("VALUE");
   }
   command
       .add_option("--set", options->others,
                   "Answer to another question of the platform; may be repeated")
-      ->type_name("QUESTION=VALUE")
-      ->allow_extra_args(false);
-  command.add_option("--from", options->from, "Start from this sample instead")
-      ->type_name("SAMPLE");
+      .type_name("QUESTION=VALUE")
+      .allow_extra_args(false);
+  command.add_option("--from", options->from, "Start from this sample instead").type_name("SAMPLE");
   command.add_option("-o,--output", options->file, "File to write (default: NAME.yaml)")
-      ->type_name("FILE");
+      .type_name("FILE");
   return [=, &global] {
     for (std::size_t i = 0; i < kCommon.size(); ++i) {
       if (!(*given)[i].empty()) options->answers[kCommon[i].question] = (*given)[i];

@@ -1,5 +1,4 @@
 #include <sys/stat.h>
-#include <CLI/CLI.hpp>
 
 #include <csignal>
 #include <filesystem>
@@ -173,25 +172,25 @@ int run_install(const InstallOptions& options, const GlobalOptions& global) {
   return kOk;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<InstallOptions>();
   options->apply.add_to(command);
   command
       .add_option("--dir", options->directory,
                   "Private directory for the journal, the installer's files and the kubeconfig "
                   "(default: below ~/.local/state/gpuctl)")
-      ->type_name("DIR");
+      .type_name("DIR");
   command.add_option("--until", options->until, "Last step to take; the next run goes on after it")
-      ->type_name("STEP");
+      .type_name("STEP");
   command.add_flag("--no-preflight", options->no_preflight,
                    "Begin although `gpuctl doctor` was not asked about what must not fail");
   command.add_flag("--dry-run", options->dry_run, "Print the steps and their commands; do nothing");
   return [options, &global] {
     if (options->apply.inputs.blueprints.size() != 1) {
-      throw CLI::ValidationError("install", "give one blueprint");
+      throw UsageError("install: give one blueprint");
     }
     if (options->apply.inputs.blueprints.front() == "-") {
-      throw CLI::ValidationError("install", "give a file: the next run reads it again");
+      throw UsageError("install: give a file: the next run reads it again");
     }
     return run_install(*options, global);
   };

@@ -1,7 +1,5 @@
 #include "cli/installation.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/apply_target.hpp"
 #include "cli/batch.hpp"
 #include "git/address.hpp"
@@ -160,21 +158,21 @@ std::optional<std::string> place_of(const std::string& directory, const std::str
   return std::nullopt;
 }
 
-void InstalledOptions::add_to(CLI::App& command) {
-  command.add_option("NAME", name, "The cluster: NAME or STAGE/NAME")->required();
+void InstalledOptions::add_to(Options& command) {
+  command.add_option("NAME", name, "The cluster: NAME or STAGE/NAME").required();
   command
       .add_option("--dir", directory,
                   "Directory of the journal (default: below ~/.local/state/gpuctl)")
-      ->type_name("DIR");
+      .type_name("DIR");
   command
       .add_option("--blueprint", apply.inputs.blueprints,
                   "The blueprint, where it is not any more where `install` read it")
-      ->expected(1)
-      ->type_name("FILE");
+      .expected(1)
+      .type_name("FILE");
   command
       .add_option("--repo", apply.repository,
                   "The repository, where it is not any more where `install` had it")
-      ->type_name("PATH|URL");
+      .type_name("PATH|URL");
 }
 
 void InstalledOptions::complete(const install::Story& story) {

@@ -17,7 +17,7 @@ struct InstalledOptions {
   std::string name;       // NAME or STAGE/NAME
   std::string directory;  // of the journal; empty: the default one
 
-  void add_to(CLI::App& command);
+  void add_to(Options& command);
   /// Blueprint and repository where the journal says, unless the command line does.
   void complete(const install::Story& story);
   /// Where its journal lies. Nothing after shown errors.

@@ -1,6 +1,5 @@
 // `gpuctl license`: what a licence token says, without showing it.
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -136,16 +135,15 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   return print(text, global) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& check, const GlobalOptions& global) {
+RunFunction set_up(Options& check, const GlobalOptions& global) {
   auto options = std::make_shared<LicenseOptions>();
   check.add_option("FILE", options->file, "File with the token, or `-` for standard input")
-      ->required();
+      .required();
   check
       .add_option("--date", options->date,
                   "Day on which the token is wanted, such as 2031-12-31 (default: today)")
-      ->type_name("DATE");
-  check.add_option("-o,--output", options->output, "Format: text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+      .type_name("DATE");
+  check.add_option("-o,--output", options->output, "Format: text or json").one_of({"text", "json"});
   return [options, &global] { return run_check(*options, global); };
 }
 

@@ -1,6 +1,5 @@
 #include "cli/listing.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -101,13 +100,13 @@ void filter(std::vector<Listing>& listings, const std::vector<std::string>& word
 
 }  // namespace
 
-void add_listing_output(CLI::App& command, std::string& output) {
+void add_listing_output(Options& command, std::string& output) {
   command.add_option("-o,--output", output, "Form; wide: a table with all columns")
-      ->check(CLI::IsMember({kTable, "wide", "json", "yaml", "csv"}))
-      ->type_name("FORM");
+      .one_of({kTable, "wide", "json", "yaml", "csv"})
+      .type_name("FORM");
 }
 
-void add_filters(CLI::App& command, std::vector<std::string>& filters) {
+void add_filters(Options& command, std::vector<std::string>& filters) {
   command.add_option("FILTER", filters, "Only lines in which each of these words stands");
 }
 

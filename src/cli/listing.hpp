@@ -22,10 +22,10 @@ struct Listing {
 inline constexpr const char* kTable = "table";
 
 /// Adds `-o,--output` with the forms of a listing.
-void add_listing_output(CLI::App& command, std::string& output);
+void add_listing_output(Options& command, std::string& output);
 
 /// Adds the words that choose lines by what stands in them.
-void add_filters(CLI::App& command, std::vector<std::string>& filters);
+void add_filters(Options& command, std::vector<std::string>& filters);
 
 /// What a person sees in a cell: scalars as they are, lists by their names.
 std::string cell_of(const yaml::Node& value);

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +14,7 @@
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
 #include "cli/complete.hpp"
+#include "cli/page.hpp"
 #include "cli/program.hpp"
 
 namespace gpuctl::cli {
@@ -25,26 +25,14 @@ namespace {
 constexpr mode_t kLeastUmask = 022;
 
 // Long options of a command and, because they may stand anywhere, of the program.
-std::vector<std::string> option_names(const CLI::App& app, const CLI::App& command) {
+std::vector<std::string> option_names(const Program& program, const Asked& asked) {
   std::vector<std::string> names;
-  for (const CLI::App* owner : {&app, &command}) {
-    for (const CLI::Option* option : owner->get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const CLI::App* owner : {&program.at({}), &program.at(asked.path)}) {
+    for (const OptionEntry& option : entries_of(*owner)) {
+      if (!option.long_name.empty()) names.push_back(option.long_name);
     }
   }
   return names;
-}
-
-// The command that was asked for, with its options; the program itself where there is none.
-const CLI::App& command_of(const CLI::App& app, const Asked& asked) {
-  const CLI::App* command = &app;
-  for (const Command* one : asked.path) {
-    const std::vector<const CLI::App*> found = command->get_subcommands(
-        [&](const CLI::App* candidate) { return candidate->get_name() == one->name; });
-    if (found.empty()) break;
-    command = found.front();
-  }
-  return *command;
 }
 
 int show_usage_error(const diag::Sink& sink, const GlobalOptions& global) {
@@ -68,23 +56,19 @@ void unknown_command(const Asked& asked, const std::vector<Command>& commands, d
       .suggest("see `" + asked.words() + " --help`");
 }
 
-// Usage errors in our own form: the library's text where it is good enough, and the way out.
-int usage_error(const CLI::App& app, const CLI::ParseError& error, const GlobalOptions& global,
+// Usage errors in our own form, with the way out.
+int usage_error(const Program& program, const Refusal& refusal, const GlobalOptions& global,
                 const Asked& asked, const std::vector<Command>& commands) {
-  const std::string message = said_of(error);
   diag::Sink sink;
   if (!asked.unknown.empty()) {
     unknown_command(asked, commands, sink);
-  } else if (const std::size_t colon = message.find(": ");
-             error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) &&
-             colon != std::string::npos) {
-    const std::string words = message.substr(colon + 2);
-    const std::string first = words.substr(0, words.find(' '));
-    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + first + "`")
-        .did_you_mean(first, option_names(app, command_of(app, asked)))
+  } else if (!refusal.unexpected.empty()) {
+    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + refusal.unexpected + "`")
+        .did_you_mean(refusal.unexpected, option_names(program, asked))
         .suggest("see `" + asked.words() + " --help`");
   } else {
-    sink.error(kUsage, diag::kNoOrigin, message).suggest("see `" + asked.words() + " --help`");
+    sink.error(kUsage, diag::kNoOrigin, refusal.message)
+        .suggest("see `" + asked.words() + " --help`");
   }
   return show_usage_error(sink, global);
 }
@@ -111,30 +95,27 @@ int show_help(const Asked& asked, const GlobalOptions& global,
 }
 
 // True when the command line asks for JSON, also where it is too wrong to be read to its end.
-bool asks_for_json(std::span<const char* const> words) {
-  for (std::size_t i = 1; i < words.size(); ++i) {
+bool asks_for_json(Words words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     if (word == "--") return false;
     if (word == "--format=json") return true;
-    if (word == "--format" && i + 1 < words.size() && words[i + 1] == std::string_view("json")) {
-      return true;
-    }
+    if (word == "--format" && i + 1 < words.size() && words[i + 1] == "json") return true;
   }
   return false;
 }
 
 // True when the line may ask for help or the version, which need not parse.
-bool asks_about_program(const std::vector<std::string>& line) {
+bool asks_about_program(Words line) {
   return std::any_of(line.begin(), line.end(), [](const std::string& word) {
     return word == "-h" || word == "--help" || word == "help" || word == "--version";
   });
 }
 
-std::unique_ptr<CLI::App> make_app(const std::vector<Command>& all, Words words,
-                                   GlobalOptions& global, int& exit_code) {
-  auto app = std::make_unique<CLI::App>();
-  build_program(*app, all, words, false, global, exit_code);
-  app->parse_complete_callback([&global] {
+std::unique_ptr<Program> make_program(const std::vector<Command>& all, Words words,
+                                      GlobalOptions& global, int& exit_code) {
+  auto program = std::make_unique<Program>(all, words, false, global, exit_code);
+  program->before_run([&global] {
     if (global.profile) base::start_stages();
     if (!global.verbose) {
       spdlog::set_level(spdlog::level::off);
@@ -144,7 +125,7 @@ std::unique_ptr<CLI::App> make_app(const std::vector<Command>& all, Words words,
     spdlog::set_pattern("%n: %v");
     spdlog::set_level(spdlog::level::debug);
   });
-  return app;
+  return program;
 }
 
 int run_program(int argc, char** argv) {
@@ -157,29 +138,25 @@ int run_program(int argc, char** argv) {
   }
   GlobalOptions global;
   int exit_code = kOk;
-  const Words words(argv, static_cast<std::size_t>(argc));
   const std::vector<Command> all = commands();
-  const bool json = asks_for_json(words);
   std::vector<std::string> line(argv + std::min(1, argc), argv + argc);
-  std::unique_ptr<CLI::App> app = make_app(all, words, global, exit_code);
+  const bool json = asks_for_json(line);
+  std::unique_ptr<Program> program = make_program(all, line, global, exit_code);
   if (asks_about_program(line)) {
-    const Asked asked = asked_of(*app, all, line);
+    const Asked asked = asked_of(*program, all, line);
     if (asked.help) {
       if (json) global.format = "json";
       return show_help(asked, global, all);
     }
     if (asked.version) {
-      static constexpr const char* kVersion = "version";
-      line = program_options(*app, line);
-      line.emplace_back(kVersion);
-      app = make_app(all, Words(&kVersion, 1), global, exit_code);
+      line = program_options(*program, line);
+      line.emplace_back("version");
+      program = make_program(all, line, global, exit_code);
     }
   }
-  try {
-    app->parse(std::vector<std::string>(line.rbegin(), line.rend()));
-  } catch (const CLI::ParseError& error) {
+  if (const std::optional<Refusal> refusal = program->run(line)) {
     if (json) global.format = "json";
-    return usage_error(*app, error, global, asked_of(*app, all, line), all);
+    return usage_error(*program, *refusal, global, asked_of(*program, all, line), all);
   }
   if (!print_result(exit_code, global)) exit_code = kFindings;
   if (global.profile) show_stages(global);

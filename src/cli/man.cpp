@@ -1,7 +1,6 @@
 // Pages of the manual, in the macros of man(7), from what help is made of.
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
@@ -228,13 +227,13 @@ int print_one(const std::vector<std::string>& words, const std::vector<Command>&
   return print(text, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto directory = std::make_shared<std::string>();
-  CLI::Option* named = command.add_option("COMMAND", *words, "A command, with those above it");
+  command.add_option("COMMAND", *words, "A command, with those above it");
   command.add_option("--directory", *directory, "Write all pages into this directory instead")
-      ->type_name("DIR")
-      ->excludes(named);
+      .type_name("DIR")
+      .excludes("COMMAND");
   return [=, &global] {
     const std::vector<Command> all = commands();
     return directory->empty() ? print_one(*words, all, global) : write_all(*directory, all, global);

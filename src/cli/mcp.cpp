@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <optional>
 
@@ -95,11 +94,10 @@ Command mcp_command() {
       "Example:\n"
       "  gpuctl mcp\n"
       "  gpuctl mcp --providers company/providers\n",
-      [](CLI::App&, const GlobalOptions& global) {
+      [](Options&, const GlobalOptions& global) {
         return [&global] {
           if (global.format != "text") {
-            throw CLI::ValidationError("--format",
-                                       "the protocol prescribes the output; leave the option out");
+            throw UsageError("--format: the protocol prescribes the output; leave the option out");
           }
           return run_mcp(global);
         };

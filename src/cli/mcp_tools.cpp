@@ -1,6 +1,5 @@
 #include "cli/mcp_tools.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
@@ -382,16 +381,11 @@ int refuse(const diag::Sink& sink, const GlobalOptions& global) {
 
 // Runs a command as the command line does. Its result and what it said are in `global`.
 int run_command(const std::vector<std::string>& words, GlobalOptions& global) {
-  std::vector<const char*> names;
-  for (const std::string& word : words) names.push_back(word.c_str());
   int exit_code = kOk;
-  CLI::App app;
-  build_program(app, commands(), names, false, global, exit_code);
-  try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
-  } catch (const CLI::ParseError& error) {
+  Program program(commands(), words, false, global, exit_code);
+  if (const std::optional<Refusal> refusal = program.run(words)) {
     diag::Sink sink;
-    sink.error(kUsage, diag::kNoOrigin, said_of(error));
+    sink.error(kUsage, diag::kNoOrigin, refusal->message);
     return refuse(sink, global);
   }
   return exit_code;

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -156,33 +155,32 @@ int run_show(const MigOptions& options, const GlobalOptions& global) {
   return question.answer(text, arena.list(json), true);
 }
 
-std::shared_ptr<MigOptions> add_options(CLI::App& command) {
+std::shared_ptr<MigOptions> add_options(Options& command) {
   auto options = std::make_shared<MigOptions>();
   command.add_option("--gpu", options->gpu, "GPU model, as in `gpuctl catalog gpus`")
-      ->required()
-      ->type_name("MODEL");
-  command.add_option("-o,--output", options->output, "text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+      .required()
+      .type_name("MODEL");
+  command.add_option("-o,--output", options->output, "text or json").one_of({"text", "json"});
   return options;
 }
 
-void add_layouts(CLI::App& command, MigOptions& options, bool required) {
+void add_layouts(Options& command, MigOptions& options, bool required) {
   command
       .add_option("--layout", options.layouts,
                   "Instances of one GPU in the order of their creation; again for another GPU")
-      ->required(required)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("PROFILE:COUNT,...");
+      .required(required)
+      .expected(1)
+      .take_all()
+      .type_name("PROFILE:COUNT,...");
 }
 
-RunFunction set_up_check(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up_check(Options& command, const GlobalOptions& global) {
   auto options = add_options(command);
   add_layouts(command, *options, true);
   return [options, &global] { return run_check(*options, global, false); };
 }
 
-RunFunction set_up_show(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up_show(Options& command, const GlobalOptions& global) {
   auto options = add_options(command);
   add_layouts(command, *options, false);
   return [options, &global] { return run_show(*options, global); };

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -132,29 +131,28 @@ int run_plan(const MigOptions& options, const GlobalOptions& global) {
                          answers.front().plan.ok);
 }
 
-RunFunction set_up(CLI::App& plan, const GlobalOptions& global) {
+RunFunction set_up(Options& plan, const GlobalOptions& global) {
   auto demanded = std::make_shared<MigOptions>();
   plan.add_option("--gpu", demanded->gpus, "GPU model; again to compare models, the best first")
-      ->required()
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("MODEL");
+      .required()
+      .expected(1)
+      .take_all()
+      .type_name("MODEL");
   plan.add_option("--demand", demanded->demand,
                   "Instances that are needed over all GPUs, by profile or by what they need at "
                   "least (`10gb:4`, `2g:1`)")
-      ->required()
-      ->type_name("PROFILE:COUNT,...");
+      .required()
+      .type_name("PROFILE:COUNT,...");
   plan.add_option("--per-node", demanded->per_node, "GPUs of one machine")
-      ->check(CLI::Range(1, 64))
-      ->type_name("N");
+      .in_range(1, 64)
+      .type_name("N");
   plan.add_option("--headroom", demanded->headroom, "Percent more of each profile")
-      ->check(CLI::Range(0, 1000))
-      ->type_name("PERCENT");
+      .in_range(0, 1000)
+      .type_name("PERCENT");
   plan.add_option("--objective", demanded->objective,
                   "Which model comes first: gpus (fewest) or waste (least memory unused)")
-      ->check(CLI::IsMember({"gpus", "waste"}));
-  plan.add_option("-o,--output", demanded->output, "text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+      .one_of({"gpus", "waste"});
+  plan.add_option("-o,--output", demanded->output, "text or json").one_of({"text", "json"});
   return [demanded, &global] { return run_plan(*demanded, global); };
 }
 

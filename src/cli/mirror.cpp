@@ -1,6 +1,5 @@
 // `gpuctl mirror`: all that clusters take from elsewhere, to be copied to where there is no way
 // out.
-#include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -142,14 +141,14 @@ int run_mirror(MirrorOptions options, const GlobalOptions& global) {
   return text && print(*text, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<MirrorOptions>();
   options->inputs.add_to(command);
   command
       .add_option("-o,--output", options->output,
                   "Form: imageset (for the program that copies; default where the platform has "
                   "one), list (default elsewhere), json (one document)")
-      ->check(CLI::IsMember({kImageSet, kList, "json"}));
+      .one_of({kImageSet, kList, "json"});
   return [options, &global] { return run_mirror(*options, global); };
 }
 

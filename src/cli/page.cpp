@@ -107,29 +107,25 @@ void list(const std::vector<OptionEntry>& entries, std::string& out) {
 
 }  // namespace
 
-std::vector<OptionEntry> entries_of(const CLI::App& app) {
+std::vector<OptionEntry> entries_of(const CLI::App& command) {
   std::vector<OptionEntry> out;
-  for (const CLI::Option* option : app.get_options()) out.push_back(entry_of(*option));
+  for (const CLI::Option* option : command.get_options()) out.push_back(entry_of(*option));
   return out;
 }
 
 Page page_of(const std::vector<const Command*>& path, const std::vector<Command>& commands) {
   GlobalOptions global;
   int exit_code = kOk;
-  CLI::App program;
-  std::vector<const char*> words;
-  for (const Command* command : path) words.push_back(command->name.c_str());
-  build_program(program, commands, words, path.empty(), global, exit_code);
-  const CLI::App* app = &program;
+  std::vector<std::string> words;
+  for (const Command* command : path) words.push_back(command->name);
+  const Program program(commands, words, path.empty(), global, exit_code);
+  const CLI::App& app = program.at(path);
   Page out;
   out.words = "gpuctl";
-  for (const Command* command : path) {
-    app = app->get_subcommand(command->name);
-    out.words += " " + command->name;
-  }
-  out.summary = app->get_description();
-  out.manual = app->get_footer();
-  for (OptionEntry& entry : entries_of(*app)) {
+  for (const Command* command : path) out.words += " " + command->name;
+  out.summary = app.get_description();
+  out.manual = app.get_footer();
+  for (OptionEntry& entry : entries_of(app)) {
     (entry.positional ? out.arguments : out.options).push_back(std::move(entry));
   }
   for (const Command& command : path.empty() ? commands : path.back()->below) {

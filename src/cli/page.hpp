@@ -42,7 +42,7 @@ struct Page {
 Page page_of(const std::vector<const Command*>& path, const std::vector<Command>& commands);
 
 /// The options and arguments of a command.
-std::vector<OptionEntry> entries_of(const CLI::App& app);
+std::vector<OptionEntry> entries_of(const CLI::App& command);
 
 /// "gpuctl apply [OPTIONS] BLUEPRINT...", without the words of the command.
 std::string usage_of(const Page& page);

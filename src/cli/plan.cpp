@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -20,15 +19,15 @@ Command plan_command() {
       "  gpuctl plan cluster.yaml --repo fleet\n"
       "  gpuctl plan clusters/*.yaml --repo fleet -o markdown --max-effect operands\n"
       "  gpuctl plan cluster.yaml --repo fleet --cost --hours 200\n",
-      [](CLI::App& command, const GlobalOptions& global) {
+      [](Options& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();
         options->dry_run = true;
         options->add_to(command);
         command
             .add_option("-o,--output", options->output,
                         "Form: text, json (one document), markdown (a comment of a pull request)")
-            ->check(CLI::IsMember({"text", "json", "markdown"}))
-            ->capture_default_str();
+            .one_of({"text", "json", "markdown"})
+            .capture_default_str();
         command.add_flag("--detailed-exitcode", options->detailed_exit_code,
                          "Exit with 2 when there are changes");
         command.add_flag("--cost", options->priced,

@@ -16,6 +16,81 @@ bool takes_next(const CLI::App& app, const std::string& word) {
   return option != nullptr && option->get_items_expected_min() > 0;
 }
 
+// The library's text where it is good enough.
+Refusal refusal_of(const CLI::ParseError& error) {
+  Refusal out{error.what(), {}};
+  std::string& message = out.message;
+  while (message.ends_with('\n')) message.pop_back();
+  if (!message.empty() && message[0] >= 'A' && message[0] <= 'Z' &&
+      !(message.size() > 1 && message[1] >= 'A' && message[1] <= 'Z')) {
+    message[0] = static_cast<char>(message[0] - 'A' + 'a');
+  }
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
+    if (const std::size_t colon = message.find(": "); colon != std::string::npos) {
+      const std::string words = message.substr(colon + 2);
+      out.unexpected = words.substr(0, words.find(' '));
+    }
+  }
+  return out;
+}
+
+// "mig plan" -> "MigPlan".
+std::string kind_of(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  if (above == nullptr) return {};
+  std::string name = command.get_name();
+  name.front() = static_cast<char>(name.front() - 'a' + 'A');
+  return kind_of(*above) + name;
+}
+
+// Adds a command to the program, or to another command. Of one that is not among `words`, only name
+// and summary are needed.
+void add_command(CLI::App& to, const Command& command, Words words, const GlobalOptions& global,
+                 int& exit_code) {
+  CLI::App* added = to.add_subcommand(command.name, command.summary);
+  if (std::find(words.begin(), words.end(), command.name) == words.end()) return;
+  added->footer(command.manual);
+  if (!command.below.empty()) added->require_subcommand(1);
+  for (const Command& below : command.below) add_command(*added, below, words, global, exit_code);
+  if (!command.setup) return;
+  Options options(*added);
+  added->callback([run = command.setup(options, global), added, &global, &exit_code] {
+    if (global.format == "json") global.result->request();
+    global.result->set_kind(kind_of(*added));
+    exit_code = run();
+  });
+}
+
+// The options of the whole program, and what help says of it.
+void add_options(CLI::App& app, GlobalOptions& global) {
+  app.description("Blueprint in, manifests of a GPU cluster out, committed to Git");
+  app.name("gpuctl");
+  app.get_help_ptr()->description("Show help");
+  app.add_flag("--version")->description("Show the version, as `gpuctl version`");
+  app.add_option("--providers", global.providers, "Directory laid over the built-in providers/")
+      ->type_name("DIR");
+  app.add_option("--templates", global.templates, "Directory laid over the built-in templates/")
+      ->type_name("DIR");
+  app.add_option("--format", global.format,
+                 "text, or json: diagnostics as one object a line, the result as one document on "
+                 "standard output")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--color", global.color,
+                 "Colours and links; auto: on a terminal, unless NO_COLOR is set or TERM is dumb")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_flag("-v,--verbose", global.verbose, "Say more; log stages to standard error");
+  app.add_flag("-q,--quiet", global.quiet,
+               "Say nothing but warnings, errors, and what was asked for");
+  app.add_flag("--profile", global.profile, "Show on standard error where the time went");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
+      "Example:\n"
+      "  gpuctl apply cluster.yaml --repo fleet\n"
+      "  gpuctl help apply\n");
+}
+
 }  // namespace
 
 const Command* find_command(const std::vector<Command>& commands, std::string_view name) {
@@ -46,40 +121,44 @@ std::vector<Command> commands() {
   return out;
 }
 
-void build_program(CLI::App& app, const std::vector<Command>& commands, Words words, bool all,
-                   GlobalOptions& global, int& exit_code) {
-  app.description("Blueprint in, manifests of a GPU cluster out, committed to Git");
-  app.name("gpuctl");
-  app.get_help_ptr()->description("Show help");
-  app.add_flag("--version")->description("Show the version, as `gpuctl version`");
-  app.add_option("--providers", global.providers, "Directory laid over the built-in providers/")
-      ->type_name("DIR");
-  app.add_option("--templates", global.templates, "Directory laid over the built-in templates/")
-      ->type_name("DIR");
-  app.add_option("--format", global.format,
-                 "text, or json: diagnostics as one object a line, the result as one document on "
-                 "standard output")
-      ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--color", global.color,
-                 "Colours and links; auto: on a terminal, unless NO_COLOR is set or TERM is dumb")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("-v,--verbose", global.verbose, "Say more; log stages to standard error");
-  app.add_flag("-q,--quiet", global.quiet,
-               "Say nothing but warnings, errors, and what was asked for");
-  app.add_flag("--profile", global.profile, "Show on standard error where the time went");
-  app.require_subcommand(1);
-  app.fallthrough();
-  app.footer(
-      "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
-      "Example:\n"
-      "  gpuctl apply cluster.yaml --repo fleet\n"
-      "  gpuctl help apply\n");
+Program::Program(const std::vector<Command>& commands, Words words, bool all, GlobalOptions& global,
+                 int& exit_code)
+    : app_(std::make_unique<CLI::App>()) {
+  add_options(*app_, global);
   for (const Command& command : commands) {
     // What is not named can only matter to help, and each one costs.
     if (all || std::find(words.begin(), words.end(), command.name) != words.end()) {
-      add_command(app, command, words, global, exit_code);
+      add_command(*app_, command, words, global, exit_code);
     }
   }
+}
+
+Program::~Program() = default;
+
+void Program::before_run(std::function<void()> call) {
+  app_->parse_complete_callback(std::move(call));
+}
+
+std::optional<Refusal> Program::run(Words words) {
+  try {
+    app_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const UsageError& error) {
+    return Refusal{error.what(), {}};
+  } catch (const CLI::ParseError& error) {
+    return refusal_of(error);
+  }
+  return std::nullopt;
+}
+
+const CLI::App& Program::at(std::span<const Command* const> path) const {
+  const CLI::App* command = app_.get();
+  for (const Command* one : path) {
+    const std::vector<const CLI::App*> found = command->get_subcommands(
+        [&](const CLI::App* candidate) { return candidate->get_name() == one->name; });
+    if (found.empty()) break;
+    command = found.front();
+  }
+  return *command;
 }
 
 std::string Asked::words() const {
@@ -92,8 +171,8 @@ const std::vector<Command>& Asked::below(const std::vector<Command>& commands) c
   return path.empty() ? commands : path.back()->below;
 }
 
-Asked asked_of(const CLI::App& app, const std::vector<Command>& commands,
-               std::span<const std::string> words) {
+Asked asked_of(const Program& program, const std::vector<Command>& commands, Words words) {
+  const CLI::App& app = program.at({});
   Asked out;
   bool asked_by_command = false;
   bool is_value = false;  // of the option before it
@@ -120,7 +199,8 @@ Asked asked_of(const CLI::App& app, const std::vector<Command>& commands,
   return out;
 }
 
-std::vector<std::string> program_options(const CLI::App& app, std::span<const std::string> words) {
+std::vector<std::string> program_options(const Program& program, Words words) {
+  const CLI::App& app = program.at({});
   std::vector<std::string> out;
   bool is_value = false;
   for (const std::string& word : words) {
@@ -132,16 +212,6 @@ std::vector<std::string> program_options(const CLI::App& app, std::span<const st
     if (known) is_value = takes_next(app, word);
   }
   return out;
-}
-
-std::string said_of(const CLI::ParseError& error) {
-  std::string message = error.what();
-  while (message.ends_with('\n')) message.pop_back();
-  if (!message.empty() && message[0] >= 'A' && message[0] <= 'Z' &&
-      !(message.size() > 1 && message[1] >= 'A' && message[1] <= 'Z')) {
-    message[0] = static_cast<char>(message[0] - 'A' + 'a');
-  }
-  return message;
 }
 
 std::string help_of(const std::vector<const Command*>& path, const std::vector<Command>& commands) {

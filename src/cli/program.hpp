@@ -2,6 +2,9 @@
 // before anything of it is parsed.
 #pragma once
 
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,15 +12,10 @@
 
 #include "cli/command.hpp"
 
-// Like App: only who catches it includes the library.
-namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
-class ParseError;
-}
-
 namespace gpuctl::cli {
 
-/// Words of a command line, the name of the program among them or not.
-using Words = std::span<const char* const>;
+/// Words of a command line, without the name of the program.
+using Words = std::span<const std::string>;
 
 /// All commands, in the order in which help lists them.
 std::vector<Command> commands();
@@ -28,11 +26,34 @@ const Command* find_command(const std::vector<Command>& commands, std::string_vi
 /// What the commands are called.
 std::vector<std::string> names_of(const std::vector<Command>& commands);
 
-/// The program with its options and the commands that are named among `words`; with `all` every
-/// command is there, but only those that are named have their options. `global` and `exit_code`
-/// must outlive it.
-void build_program(CLI::App& app, const std::vector<Command>& commands, Words words, bool all,
-                   GlobalOptions& global, int& exit_code);
+/// What is wrong with a line that cannot be run.
+struct Refusal {
+  std::string message;
+  std::string unexpected;  // the word that nothing takes; empty: something else is wrong
+};
+
+/// The program with its options and the commands that a line names.
+class Program {
+ public:
+  /// Commands are added that are named among `words`; with `all` every command is there, but only
+  /// those that are named have their options. `global` and `exit_code`, which receives what the
+  /// run of a command gives, must outlive it.
+  Program(const std::vector<Command>& commands, Words words, bool all, GlobalOptions& global,
+          int& exit_code);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  /// What is called once a line is parsed, before its command runs.
+  void before_run(std::function<void()> call);
+  /// Parses a line and runs its command; or says why not.
+  std::optional<Refusal> run(Words words);
+  /// The command that a path leads to, as far as it was added.
+  const CLI::App& at(std::span<const Command* const> path) const;
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
 
 /// Where the words of a command line lead to.
 struct Asked {
@@ -48,16 +69,12 @@ struct Asked {
   const std::vector<Command>& below(const std::vector<Command>& commands) const;
 };
 
-/// Reads `words`, without the name of the program, as far as `app` has to be known for: which
-/// options of the whole program take a value.
-Asked asked_of(const CLI::App& app, const std::vector<Command>& commands,
-               std::span<const std::string> words);
+/// Reads `words` as far as `program` has to be known for: which options of the whole program take a
+/// value.
+Asked asked_of(const Program& program, const std::vector<Command>& commands, Words words);
 
 /// The options of the whole program among `words`, with their values.
-std::vector<std::string> program_options(const CLI::App& app, std::span<const std::string> words);
-
-/// What is wrong with a line that does not parse, as a message of ours says it.
-std::string said_of(const CLI::ParseError& error);
+std::vector<std::string> program_options(const Program& program, Words words);
 
 /// What `gpuctl help PATH` and `gpuctl PATH --help` print.
 std::string help_of(const std::vector<const Command*>& path, const std::vector<Command>& commands);

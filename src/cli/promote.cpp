@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -171,21 +170,21 @@ Command promote_command() {
       "  gpuctl promote fleet.yaml --from dev --to stage --repo fleet --dry-run\n"
       "  gpuctl promote fleet.yaml --from stage --to prod --wave canary --repo fleet\n"
       "  gpuctl promote dev.yaml prod.yaml --from dev --to prod --repo fleet --branch main\n",
-      [](CLI::App& command, const GlobalOptions& global) {
+      [](Options& command, const GlobalOptions& global) {
         auto options = std::make_shared<PromoteOptions>();
         command.add_option("--from", options->from, "The stage that has the releases")
-            ->required()
-            ->type_name("STAGE");
+            .required()
+            .type_name("STAGE");
         command.add_option("--to", options->to, "The stage that is to have them")
-            ->required()
-            ->type_name("STAGE");
+            .required()
+            .type_name("STAGE");
         command
             .add_option("--like", options->like,
                         "A cluster of --from to take the releases from; may be repeated")
-            ->type_name("CLUSTER")
-            ->allow_extra_args(false);
+            .type_name("CLUSTER")
+            .allow_extra_args(false);
         options->apply.add_to(command);
-        command.remove_option(command.get_option("--stage"));
+        command.remove_option("--stage");
         command.add_flag("--dry-run", options->apply.dry_run,
                          "Say which releases and files would change and what that does; commit "
                          "nothing");

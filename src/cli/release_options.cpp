@@ -1,6 +1,5 @@
 #include "cli/release_options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -9,12 +8,12 @@
 
 namespace gpuctl::cli {
 
-std::shared_ptr<ReleaseOptions> add_release_options(CLI::App& command, const std::string& help) {
+std::shared_ptr<ReleaseOptions> add_release_options(Options& command, const std::string& help) {
   auto releases = std::make_shared<ReleaseOptions>();
   diag::Sink none;
   catalog::Library library(&built_in_image(), {}, none);
   for (const catalog::Releases& known : catalog::all_releases(library)) {
-    command.add_option("--" + known.option, (*releases)[known.option], help)->type_name("X.Y");
+    command.add_option("--" + known.option, (*releases)[known.option], help).type_name("X.Y");
   }
   return releases;
 }

@@ -13,7 +13,7 @@ namespace gpuctl::cli {
 using ReleaseOptions = std::map<std::string, std::string>;
 
 /// Adds an option for each kind of release, as soon as the command is used.
-std::shared_ptr<ReleaseOptions> add_release_options(CLI::App& command, const std::string& help);
+std::shared_ptr<ReleaseOptions> add_release_options(Options& command, const std::string& help);
 
 /// Those that were given. An unknown release is a usage error: shown, and nothing.
 std::optional<ReleaseOptions> given_releases(const ReleaseOptions& options, Knowledge& knowledge,

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -375,27 +374,26 @@ int run_render(RenderOptions options, const GlobalOptions& global) {
   return print(out, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<RenderOptions>();
   options->inputs.add_to(command);
   options->inputs.add_target_options(command);
-  auto* output = command
-                     .add_option("-o,--output", options->output,
-                                 "Directory; manifests go to DIR/clusters/STAGE/NAME")
-                     ->type_name("DIR");
-  auto* to_stdout =
-      command.add_flag("--stdout", options->to_stdout, "One YAML stream on standard output");
-  output->excludes(to_stdout);
+  command
+      .add_option("-o,--output", options->output,
+                  "Directory; manifests go to DIR/clusters/STAGE/NAME")
+      .type_name("DIR");
+  command.add_flag("--stdout", options->to_stdout, "One YAML stream on standard output")
+      .excludes("--output");
   command
       .add_option("--install-dir", options->install_dir,
                   "Also write to DIR/NAME what holds secrets, such as install-config.yaml with "
                   "them in place (directories 0700, files 0600)")
-      ->type_name("DIR");
+      .type_name("DIR");
   command.add_flag("--take-over", options->take_over,
                    "Overwrite files that were edited by hand or are not ours");
   return [options, &global] {
     if (options->output.empty() && !options->to_stdout && options->install_dir.empty()) {
-      throw CLI::ValidationError("render", "say where to: -o DIR or --stdout");
+      throw UsageError("render: say where to: -o DIR or --stdout");
     }
     return run_render(*options, global);
   };

@@ -1,5 +1,4 @@
 // `gpuctl report`: a cluster or a fleet on one page, for people who do not read blueprints.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -175,7 +174,7 @@ int run_report(PageOptions options, const GlobalOptions& global) {
   return write(options, text, global, report) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<PageOptions>();
   options->plan.dry_run = true;
   options->plan.inputs.add_to(command);
@@ -183,17 +182,17 @@ RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
   command
       .add_option("-o,--output", options->output,
                   "Form: html (one page, complete in itself) or markdown")
-      ->check(CLI::IsMember({"html", kMarkdown}))
-      ->capture_default_str();
+      .one_of({"html", kMarkdown})
+      .capture_default_str();
   command
       .add_option("--output-file", options->file,
                   "File to write, in place of standard output; it appears whole or not at all")
-      ->type_name("FILE");
+      .type_name("FILE");
   command
       .add_option("--repo", options->plan.repository,
                   "Repository that plans are made against: a directory or an address; nothing is "
                   "committed")
-      ->type_name("REPO");
+      .type_name("REPO");
   return [options, &global] { return run_report(*options, global); };
 }
 

@@ -1,6 +1,5 @@
 #include "cli/report_files.hpp"
 
-#include <CLI/CLI.hpp>
 #include <array>
 
 #include "base/output_tree.hpp"
@@ -59,14 +58,14 @@ std::optional<base::FileError> write_file(const std::string& path, const std::st
       slash == std::string::npos ? path : path.substr(slash + 1), text);
 }
 
-void ReportFiles::add_to(CLI::App& command) {
+void ReportFiles::add_to(Options& command) {
   command
       .add_option("--report", wanted,
                   "Also write what was found into a file: sarif=FILE, junit=FILE or "
                   "codequality=FILE; may be repeated")
-      ->type_name("FORMAT=FILE")
-      ->check(check)
-      ->allow_extra_args(false);
+      .type_name("FORMAT=FILE")
+      .check(check)
+      .allow_extra_args(false);
 }
 
 bool ReportFiles::write(const Reported& reported, const std::string& first_file,

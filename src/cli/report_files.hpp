@@ -21,7 +21,7 @@ struct Reported {
 struct ReportFiles {
   std::vector<std::string> wanted;  // "sarif=FILE"
 
-  void add_to(CLI::App& command);
+  void add_to(Options& command);
   /// Writes all of them, each whole or not at all. What is said of the run itself is said of
   /// `first_file`. False after shown errors.
   bool write(const Reported& reported, const std::string& first_file, Report& report) const;

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -19,11 +18,11 @@ Command retire_command() {
       "Example:\n"
       "  gpuctl retire custom-inference cluster.yaml --repo fleet\n"
       "  gpuctl retire training.shared cluster.yaml --repo fleet --dry-run\n",
-      [](CLI::App& command, const GlobalOptions& global) {
+      [](Options& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();
         options->retired.resize(1);
         command.add_option("NAME", options->retired.front(), "The name, as the lock has it")
-            ->required();
+            .required();
         options->add_to(command);
         command.add_flag("--dry-run", options->dry_run,
                          "Say what would change and what that does; commit nothing");

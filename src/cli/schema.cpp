@@ -1,5 +1,4 @@
 // `gpuctl schema`: what editors and validators of others check files of ours by.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -63,13 +62,13 @@ int run_schema(const std::string& what, const std::string& platform, const Globa
   return print(fields::pretty(schema), global) ? kOk : kFindings;
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto what = std::make_shared<std::string>("blueprint");
   auto platform = std::make_shared<std::string>();
   command.add_option("KIND", *what, "blueprint (the default), facts, fleet or costs")
-      ->check(CLI::IsMember({"blueprint", "facts", "fleet", "costs"}));
+      .one_of({"blueprint", "facts", "fleet", "costs"});
   command.add_option("--platform", *platform, "Of this platform alone (default: of all)")
-      ->type_name("PLATFORM");
+      .type_name("PLATFORM");
   return [=, &global] { return run_schema(*what, *platform, global); };
 }
 

@@ -1,5 +1,4 @@
 #include <poll.h>
-#include <CLI/CLI.hpp>
 
 #include <chrono>
 #include <memory>
@@ -124,14 +123,14 @@ int run_status(StatusOptions& options, const GlobalOptions& global) {
   }
 }
 
-RunFunction set_up(CLI::App& command, const GlobalOptions& global) {
+RunFunction set_up(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<StatusOptions>();
   options->installed.add_to(command);
   command.add_flag("--journal", options->journal_only, "Ask the cluster nothing");
   command.add_flag("--watch", options->watch, "Show it again and again until all is well");
   command.add_option("--every", options->every, "Seconds between two looks of --watch")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
+      .in_range(1, 3600)
+      .capture_default_str();
   return [options, &global] { return run_status(*options, global); };
 }
 

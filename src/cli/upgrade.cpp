@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/apply_run.hpp"
@@ -38,14 +37,13 @@ Command upgrade_command() {
       "  gpuctl upgrade cluster.yaml --repo fleet --dry-run\n"
       "  gpuctl upgrade clusters/*.yaml --repo fleet --only gpuOperator.release\n"
       "  gpuctl upgrade cluster.yaml --repo fleet --to 4.22 --dry-run\n",
-      [](CLI::App& command, const GlobalOptions& global) {
+      [](Options& command, const GlobalOptions& global) {
         auto options = std::make_shared<ApplyOptions>();
         options->add_to(command);
-        CLI::Option* only =
-            command
-                .add_option("--only", options->choose_again,
-                            "Only this choice of `gpuctl.lock`, or all below it; may be repeated")
-                ->type_name("CHOICE");
+        command
+            .add_option("--only", options->choose_again,
+                        "Only this choice of `gpuctl.lock`, or all below it; may be repeated")
+            .type_name("CHOICE");
         command.add_flag(
             "--dry-run", options->dry_run,
             "Say which choices and files would change and what that does; commit nothing");
@@ -53,8 +51,8 @@ Command upgrade_command() {
             .add_option(
                 "--to", options->to,
                 "Go towards this version of the cluster: list the commits, or make the next")
-            ->type_name("VERSION")
-            ->excludes(only);
+            .type_name("VERSION")
+            .excludes("--only");
         return [options, &global] {
           if (!options->to.empty()) return run_hop(*options, global);
           if (options->choose_again.empty()) options->choose_again = {""};

@@ -1,4 +1,3 @@
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/batch.hpp"
@@ -135,7 +134,7 @@ Command validate_command() {
       "  gpuctl validate machines/*.yaml\n"
       "  gpuctl validate --strict --crds crds/ fleet/*.yaml\n"
       "  gpuctl validate --report sarif=out/gpuctl.sarif --report junit=out/junit.xml *.yaml\n",
-      [](CLI::App& command, const GlobalOptions& global) {
+      [](Options& command, const GlobalOptions& global) {
         auto options = std::make_shared<BlueprintOptions>();
         options->add_to(command);
         const auto releases = add_release_options(

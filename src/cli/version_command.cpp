@@ -5,7 +5,7 @@ namespace gpuctl::cli {
 
 Command version_command() {
   return {"version", "Show the version of gpuctl and its catalogue", "Example:\n  gpuctl version\n",
-          [](CLI::App&, const GlobalOptions& global) {
+          [](Options&, const GlobalOptions& global) {
             return [&global] {
               Report report(global);
               Knowledge* knowledge = open_knowledge(global, report);
