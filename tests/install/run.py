@@ -431,6 +431,7 @@ def choices_of_the_lock(check, world):
     check.that(begun["repository"] == str(world.directory / "fleet"), f"{begun}")
     knowledge = (ROOT / "providers/aws/derive.yaml").read_text()
     check.that('["a", "b", "c"]' in knowledge, "the choice of zones is written otherwise by now")
+    (world.directory / "providers/aws").mkdir(parents=True)
     (world.directory / "providers/aws/derive.yaml").write_text(knowledge.replace('["a", "b", "c"]', '["d", "e", "f"]'))
     code, said = world.run("status", "lab", below="state")
     check.that(code == 0 and "without the lock" not in said, said)
@@ -617,8 +618,10 @@ def another_name_of_the_infrastructure(check, world):
 @case
 def platform_without_steps(check, world):
     """What is laid over the knowledge takes all steps away."""
-    for file in (world.directory / "providers").glob("*/install.yaml"):
-        file.write_text("apiVersion: gpuctl.dev/v1alpha1\nkind: Installation\nmetadata: {name: none}\nspec: {}\n")
+    for file in ROOT.glob("providers/*/install.yaml"):
+        over = world.directory / file.relative_to(ROOT)
+        over.parent.mkdir(parents=True)
+        over.write_text("apiVersion: gpuctl.dev/v1alpha1\nkind: Installation\nmetadata: {name: none}\nspec: {}\n")
     code, said = world.install()
     check.that(code == 1, said)
     check.says(said, "GPU0705", "platform `aws` has no installation")

@@ -9,6 +9,7 @@ for what leaves in steps. At the end the next steps leave nothing behind that is
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -331,15 +332,20 @@ def main():
     parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
     parser.add_argument("--chains", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     samples = sorted(path for path in (ROOT / "blueprints").glob("*.yaml") if not path.name.endswith(".facts.yaml"))
     findings, commits = [], 0
-    for number in range(arguments.chains):
-        sample = samples[number % len(samples)]
+
+    def run(number):
         with tempfile.TemporaryDirectory() as scratch:
-            chain = Chain(arguments.gpuctl, sample, arguments.seed + number, pathlib.Path(scratch))
-            commits += chain.run()
-            findings += chain.findings
+            chain = Chain(arguments.gpuctl, samples[number % len(samples)], arguments.seed + number, pathlib.Path(scratch))
+            return chain.run(), chain.findings
+
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for made, found in pool.map(run, range(arguments.chains)):
+            commits += made
+            findings += found
     for finding in findings[:20]:
         print(finding)
     print(f"{arguments.chains} chains, {commits} commits after the first")
