@@ -39,6 +39,10 @@ BY_WEBHOOK = {
         "spec.template.metadata.labels": "the same: labels must match the selector"},
     "ResourceFlavor": {
         "spec.topologyName": WITH_TOPOLOGY, "spec.nodeLabels": WITH_TOPOLOGY, "spec.tolerations": WITH_TOPOLOGY},
+    "LVMCluster": dict.fromkeys(
+        ["spec.storage.deviceClasses"] + [f"spec.storage.deviceClasses[].{field}" for field in (
+            "fstype", "nodeSelector", "deviceSelector", "thinPoolConfig.name", "thinPoolConfig.sizePercent")],
+        "openshift/lvm-operator release-4.22, api/v1alpha1/lvmcluster_webhook.go (ValidateUpdate)"),
     "NIMService": {"spec.draResources": "its CRD, by a rule on spec"},
     "DataScienceCluster": {"spec.components.modelregistry.registriesNamespace": "its CRD, by a rule on modelregistry"},
     "Network": {
