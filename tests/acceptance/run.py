@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""The scripts of acceptance tests, with programs in place of those that measure.
+
+The Jobs of a golden case are rendered; each script runs in the shell of this machine, with folders of its own, and
+programs that print what the real ones print: figures, errors, nothing. What counts is the exit code, and the last line,
+which is also the message of the container.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support import jobs  # noqa: E402
+from support.program import ROOT, Tally, arguments  # noqa: E402
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: PyYAML is not here (Debian: python3-yaml)")
+    raise SystemExit(77)
+
+BLUEPRINT = ROOT / "tests/golden/render/acceptance-openshift/blueprint.yaml"
+MATRIX = """Device 0: NVIDIA A100-SXM4-40GB (00000000:07:00)
+
+Running host_to_device_memcpy_ce.
+memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0     {first}     25.94
+
+SUM host_to_device_memcpy_ce 51.97
+
+Running device_to_host_memcpy_ce.
+memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)
+           0         1
+ 0     26.10     26.20
+
+Running device_to_device_memcpy_read_ce.
+memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)
+           0         1
+ 0       N/A    276.07
+ 1    276.19       N/A
+{more}
+NOTE: The reported results may not reflect the full capabilities of the platform.
+"""
+REDUCED = """# nThread 1 nGpus 8 minBytes 536870912 maxBytes 8589934592 step: 2(factor)
+   536870912     134217728     float     sum      -1   4100.1  130.94  229.15      0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 231.405 
+#
+# Collective test concluded: all_reduce_perf
+"""
+
+
+def says(text, code=0, stream=1):
+    return f"#!/bin/sh\ncat >&{stream} <<'END'\n{text}\nEND\nexit {code}\n"
+
+
+def ended(container, programs, **variables):
+    """Exit code, last line and message of a script that has these programs."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for part in ("bin", "tmp", "data"):
+            (folder / part).mkdir()
+        for program, text in programs.items():
+            jobs.put_program(folder / "bin", program, text)
+        places = {"/dev/termination-log": "message", "/tmp": "tmp", "/data": "data"}
+        script = re.sub("|".join(places), lambda found: f"{folder}/{places[found[0]]}", container["command"][2])
+        env = {"PATH": f"{folder}/bin:/usr/bin:/bin"} | {one["name"]: one["value"] for one in container["env"]}
+        done = subprocess.run(["/bin/sh", "-c", script], env=env | variables, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=jobs.TIMEOUT_S)
+        message = folder / "message"
+        lines = done.stdout.splitlines()
+        return done.returncode, lines[-1] if lines else "", message.read_text().strip() if message.exists() else ""
+
+
+def containers_of(gpuctl, pool):
+    with tempfile.TemporaryDirectory() as scratch:
+        job = yaml.safe_load(jobs.rendered(gpuctl, BLUEPRINT, pathlib.Path(scratch), f"job-*-gpu-{pool}-*.yaml"))
+    pod = job["spec"]["template"]["spec"]
+    return {one["name"]: one for one in pod.get("initContainers", []) + pod["containers"]}
+
+
+def cases(tests):
+    """Name, container, programs, variables, and how it ends: whether it passes, and its last line."""
+    engine = {"nv-hostengine": says("Started host engine"), "sleep": says("")}
+    found = engine | {"dcgmi": says("Successfully ran diagnostic for group.")}
+    yield "healthy GPUs", tests["diagnostics"], found, {}, True, "diagnosticsLevel=3"
+    ill = engine | {"dcgmi": "#!/bin/sh\n[ \"$1\" = discovery ] || exit 226\n"}
+    yield "an ill GPU", tests["diagnostics"], ill, {}, False, "diagnostics of level 3 failed with exit code 226"
+    mute = engine | {"dcgmi": says("Error: unable to establish a connection", 255)}
+    yield "no host engine", tests["diagnostics"], mute, {}, False, "the host engine of DCGM does not answer"
+
+    matrix = MATRIX.format(first="26.03", more="")
+    figures = "hostToDeviceGBps=25.94 deviceToHostGBps=26.1 deviceToDeviceGBps=276.07"
+    yield "fast copies", tests["bandwidth"], {"nvbandwidth": says(matrix)}, {}, True, figures
+    started = {"nvbandwidth": says(matrix), "mpirun": "#!/bin/sh\nshift 4\nexec \"$1\"\n"}
+    yield "copies by MPI", tests["bandwidth"], started, {"EXPECT": ""}, True, figures
+    slow = {"nvbandwidth": says(MATRIX.format(first="12.50", more=""))}
+    yield ("one slow GPU", tests["bandwidth"], slow, {}, False,
+           figures.replace("25.94", "12.5") + " below what is expected: hostToDeviceGBps<20")
+    wrong = {"nvbandwidth": says(MATRIX.format(first="26.03", more="ERROR: Verification failed"))}
+    yield "wrong copies", tests["bandwidth"], wrong, {}, False, "nvbandwidth found no bandwidth"
+    ended_early = {"nvbandwidth": says("[CUDA_ERROR_NO_DEVICE] no CUDA-capable device", 1, 2)}
+    yield "no GPU", tests["bandwidth"], ended_early, {}, False, "nvbandwidth failed with exit code 1"
+
+    reduced = {"all_reduce_perf": says(REDUCED)}
+    yield "fast links", tests["all-reduce"], reduced, {}, True, "busBandwidthGBps=231.405"
+    yield ("slow links", tests["all-reduce"], reduced, {"EXPECT": "busBandwidthGBps=300"}, False,
+           "busBandwidthGBps=231.405 below what is expected: busBandwidthGBps<300")
+    other = {"all_reduce_perf_mpi": says(REDUCED)}
+    yield "another name", tests["all-reduce"], other, {}, True, "busBandwidthGBps=231.405"
+    bad = {"all_reduce_perf": says(REDUCED.replace("0 OK", "7 FAILED"), 7)}
+    yield "wrong sums", tests["all-reduce"], bad, {}, False, "all_reduce_perf failed with exit code 7"
+    yield "no program", tests["all-reduce"], {}, {}, False, "the image has no all_reduce_perf"
+
+    copied = "20+0 records in\n20+0 records out\n21474836480 bytes (21 GB, 20 GiB) copied, 28.6331 s, 750 MB/s"
+    yield "fast volume", tests["storage"], {"dd": says(copied, 0, 2)}, {}, True, "readMBps=750"
+    yield ("slow volume", tests["storage"], {"dd": says(copied, 0, 2)}, {"EXPECT": "readMBps=900"}, False,
+           "readMBps=750 below what is expected: readMBps<900")
+    yield ("another dd", tests["storage"], {"dd": says("20+0 records in\n20+0 records out", 0, 2)}, {}, False,
+           "dd is not that of GNU coreutils")
+    full = {"dd": says("dd: error writing '/data/test': No space left on device", 1, 2)}
+    yield "full volume", tests["storage"], full, {}, False, "the volume cannot be written"
+
+
+def main():
+    options = arguments(__doc__)
+    tally = Tally()
+    tests = containers_of(options.gpuctl, "training")
+    tally.check(list(tests) == ["diagnostics", "bandwidth", "all-reduce", "storage"], f"tests are {list(tests)}")
+    for what, container, programs, variables, passes, wanted in cases(tests):
+        code, last, message = ended(container, programs, **variables)
+        tally.check((code == 0) == passes, f"{what}: ends with {code}, last line `{last}`")
+        tally.check(last == wanted, f"{what}: last line `{last}`, wanted `{wanted}`")
+        tally.check(message == wanted, f"{what}: message `{message}`, wanted `{wanted}`")
+    tally.close()
+
+
+if __name__ == "__main__":
+    main()
