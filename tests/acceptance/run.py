@@ -67,9 +67,9 @@ def ended(container, programs, **variables):
         for program, text in programs.items():
             jobs.put_program(folder / "bin", program, text)
         places = {"/dev/termination-log": "message", "/tmp": "tmp", "/data": "data"}
-        script = re.sub("|".join(places), lambda found: f"{folder}/{places[found[0]]}", container["command"][2])
+        script = re.sub("|".join(places), lambda found: f"{folder}/{places[found[0]]}", container["args"][0])
         env = {"PATH": f"{folder}/bin:/usr/bin:/bin"} | {one["name"]: one["value"] for one in container["env"]}
-        done = subprocess.run(["/bin/sh", "-c", script], env=env | variables, capture_output=True, text=True,
+        done = subprocess.run([*container["command"], script], env=env | variables, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=jobs.TIMEOUT_S)
         message = folder / "message"
         lines = done.stdout.splitlines()

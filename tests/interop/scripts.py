@@ -35,7 +35,8 @@ def scripts_of_jobs(tally, folders, scratch):
     """Those that a shell runs in containers, written to files once for each container and text: (name, file)."""
     found = {}
     for path in sorted(path for folder in folders for path in folder.rglob("job-*.yaml")):
-        for container in yaml.safe_load(path.read_text())["spec"]["template"]["spec"]["containers"]:
+        pod = yaml.load(path.read_text(), yaml.CSafeLoader)["spec"]["template"]["spec"]
+        for container in pod.get("initContainers", []) + pod["containers"]:
             command = container.get("command") or []
             if command[:1] == ["/bin/sh"]:
                 tally.check(command == ["/bin/sh", "-euc"] and len(container["args"]) == 1, f"{path}: {command}")
@@ -204,7 +205,8 @@ def check_scripts(tally, gpuctl, scratch):
         names.add(name)
         done = run(["shellcheck", "--severity=style", f"--exclude={WANTED.get(name, '')}", path])
         tally.check(done.returncode == 0, f"the Job's container {name}: {done.stdout.decode()}")
-    tally.check(names == {"approve", "enable"}, f"scripts of Jobs: {sorted(names)}")
+    known = {"approve", "enable", "diagnostics", "bandwidth", "all-reduce", "storage"}
+    tally.check(names == known, f"scripts of Jobs: {sorted(names)}")
     check_separate(tally, scratch / "cloud-separate", scripts["separate-pool"])
     check_networks(tally, scratch / "cloud-networks", scripts["gpu-networks"])
     check_patience(tally, scratch / "cloud-patience", scripts["separate-pool"])
