@@ -18,9 +18,8 @@ import re
 import sys
 import tempfile
 
-import yaml
-
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support import yaml_text  # noqa: E402
 from support.program import SHARED, Tally, arguments, environment, run, skip  # noqa: E402
 
 CASES = SHARED / "conformance/install-config"
@@ -171,14 +170,13 @@ def main():
     if not cases:
         skip("mutants of install-configs", f"no cases in {CASES}")
     tally = Tally()
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    originals = [yaml.load((case / "install-config.yaml").read_text(), loader) for case in cases]
+    originals = [yaml_text.load((case / "install-config.yaml").read_text()) for case in cases]
     names = [case.name for case in cases]
     documents = originals + list(mutants(options.seed, options.count, originals))
     names += [f"mutant-{number}" for number in range(options.count)]
     refused = check(tally, options.gpuctl, documents, names)
     for case in cases:
-        verdict = yaml.load((case / "verdict.yaml").read_text(), loader)
+        verdict = yaml_text.load((case / "verdict.yaml").read_text())
         accepted = verdict.get("acceptedWithoutHostChecks", verdict["accepted"])
         tally.check(accepted == (case.name not in refused),
                     f"{case.name}: {'refused' if accepted else 'accepted'}, unlike the installer")

@@ -29,7 +29,6 @@ import os
 import pathlib
 import random
 import re
-import stat
 import subprocess
 import sys
 import tarfile
@@ -37,6 +36,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from support import jobs  # noqa: E402
+
 HEADER = re.compile(r"^-- (\S+) --\n", re.M)
 KEY = re.compile(r"^# (source|link|cause|waiting|given|blueprint): (.*)$", re.M)
 LEAST_STATES = 60
@@ -127,9 +129,7 @@ def check_live(gpuctl, folder):
     """The double answers; nothing else than reading may be asked of it."""
     tools = folder / "tools"
     tools.mkdir()
-    double = tools / "oc"
-    double.write_text(DOUBLE.replace("/usr/bin/env python3", f"{sys.executable} -IS", 1))
-    double.chmod(double.stat().st_mode | stat.S_IXUSR)
+    jobs.put_program(tools, "oc", DOUBLE)
     path = f"{tools}:/usr/bin:/bin"
     problems = []
     for name, link, cause, code in (("live-driver", "driver", "unsigned-module", 1),

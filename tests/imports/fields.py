@@ -20,6 +20,7 @@ import tempfile
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from support import yaml_text  # noqa: E402
 from support.program import ROOT, Tally, arguments, environment, read_tree, run, samples  # noqa: E402
 
 NOT_FIELDS = {"overrides", "extraManifests", "ignore"}
@@ -46,7 +47,7 @@ def texts_of_others():
     out = collections.defaultdict(dict)
     for file in [*samples(), *sorted((ROOT / "tests/golden/render").rglob("blueprint.yaml"))]:
         try:
-            blueprint = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+            blueprint = yaml_text.load(file.read_text(encoding="utf-8"))
         except yaml.YAMLError:
             continue
         if isinstance(blueprint, dict):
@@ -79,7 +80,7 @@ def edited(blueprint, path, value):
 class Case:
     def __init__(self, gpuctl, file, scratch):
         self.gpuctl, self.file, self.scratch = gpuctl, file, scratch
-        self.blueprint = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+        self.blueprint = yaml_text.load(file.read_text(encoding="utf-8"))
         shutil.copytree(file.parent, scratch / "in")
 
     def rendered(self, blueprint):

@@ -9,10 +9,9 @@ import shlex
 import shutil
 import sys
 
-import yaml
-
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+from support import yaml_text  # noqa: E402
 from support.program import ROOT, environment, run, samples, skip  # noqa: E402
 
 GOLDEN = ROOT / "tests/golden"
@@ -35,7 +34,7 @@ def scripts_of_jobs(tally, folders, scratch):
     """Those that a shell runs in containers, written to files once for each container and text: (name, file)."""
     found = {}
     for path in sorted(path for folder in folders for path in folder.rglob("job-*.yaml")):
-        pod = yaml.load(path.read_text(), yaml.CSafeLoader)["spec"]["template"]["spec"]
+        pod = yaml_text.load(path.read_text())["spec"]["template"]["spec"]
         for container in pod.get("initContainers", []) + pod["containers"]:
             command = container.get("command") or []
             if command[:1] == ["/bin/sh"]:

@@ -19,10 +19,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/structure"))
+sys.path.insert(0, str(ROOT / "tests"))
 
 try:
     import yaml
+
+    from support import yaml_text
 except ImportError:
     print("skipped: PyYAML is not here (Debian: python3-yaml)")
     raise SystemExit(77)
@@ -140,7 +142,7 @@ def run(gpuctl, *arguments):
 def objects(directory):
     for path in sorted(directory.rglob("*.yaml")):
         if "layers" in path.parts or "management" in path.parts:
-            document = yaml.load(path.read_text(), yaml.CSafeLoader)
+            document = yaml_text.load(path.read_text())
             if isinstance(document, dict) and "kind" in document:
                 yield document
 
@@ -160,7 +162,7 @@ def meanings_of(document):
     name = document["metadata"]["name"]
     out = {}
     for key, text in document.get("data", {}).items():
-        tree = yaml.load(text, yaml.CSafeLoader)
+        tree = yaml_text.load(text)
         if name == "mig-parted-config":
             out |= {(name, one): value for one, value in tree["mig-configs"].items()}
         elif key != "default":  # no label names it
@@ -203,7 +205,7 @@ class Chain:
         self.gpuctl, self.seed, self.scratch = gpuctl, seed, scratch
         self.sample = sample
         self.dice = random.Random(seed)
-        self.blueprint = yaml.safe_load(sample.read_text())
+        self.blueprint = yaml_text.load(sample.read_text())
         facts = sample.with_name(sample.stem + ".facts.yaml")
         if facts.exists():
             (scratch / "cluster.facts.yaml").write_text(facts.read_text())
