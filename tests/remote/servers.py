@@ -11,9 +11,7 @@ import shutil
 import socket
 import ssl
 import subprocess
-import sys
 import threading
-import traceback
 
 HOST = "127.0.0.1"
 USER, PASSWORD = "writer", "c4nary-Passw0rd-71"
@@ -138,10 +136,6 @@ class Server(http.server.ThreadingHTTPServer):
     block_on_close = False
 
     request_queue_size = 64  # a client that finds the queue full is reset
-
-    def handle_error(self, *_):
-        if not isinstance(sys.exc_info()[1], ConnectionError):  # a client that went away
-            traceback.print_exc()
 
 
 def web(scene, auth=True, before=None, after=None, folder=None, tls=None):
