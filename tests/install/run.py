@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 
+import waits
 from world import HERE, ROOT, World, parse_arguments
 
 try:
@@ -796,4 +797,4 @@ def main(cases, make, description):
 
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, World, __doc__))
+    sys.exit(main(CASES + waits.CASES, World, __doc__))
