@@ -440,6 +440,20 @@ def nodes_that_lack_gpus(check, world):
 
 
 @case
+def gpus_that_nobody_publishes(check, world):
+    world.edit(("    provisioner: gcloud", "    gpuDriver: {installedBy: googleInstaller}\n    provisioner: gcloud"),
+               ("  gitops:", "  gpuStack: {allocation: dra}\n  gitops:"))
+    world.cluster = {"resourceslices.resource.k8s.io": {"items": []}}
+    refused(check, world, "GPU0711", "1 GPUs in slices of gpu.nvidia.com; there are 0", "kubectl get resourceslices")
+    published = {"spec": {"driver": "gpu.nvidia.com", "nodeName": "gke-gpu-0",
+                          "devices": [{"name": "gpu-0", "attributes": {"type": {"string": "gpu"}}}]}}
+    world.cluster = {"resourceslices.resource.k8s.io": {"items": [published]}}
+    code, said = world.install()
+    check.that(code == 0, said)
+    well(check, world)
+
+
+@case
 def by_config_connector(check, world):
     world.edit(("provisioner: gcloud", "provisioner: configConnector"))
     (world.directory / "cloud/clusters--lab").write_text("{}")  # what get-credentials looks for
