@@ -98,7 +98,8 @@ def check_sops(tally, gpuctl, folder):
     before = scene.head()
     done = scene.apply("--full", LICENCE=None)
     tally.check(done.returncode == 0 and scene.head() == before, f"sops: again: {done.stderr.decode()}")
-    scene.write("flux", f"{{sops: {{recipients: [{recipients[0][:-1] + 'q'}]}}}}")
+    slip = recipients[0][:-1] + ("p" if recipients[0].endswith("q") else "q")
+    scene.write("flux", f"{{sops: {{recipients: [{slip}]}}}}")
     done = scene.apply()
     tally.check(done.returncode == 1 and b"GPU0855" in done.stderr and not shows(done.stderr),
                 f"sops, a recipient with a slip: {done.stderr.decode()}")
