@@ -66,6 +66,22 @@ void Driver::report_late(const steps::Step& step, const Reply& last) {
   if (cause) report_cause(*cause, sink_);
 }
 
+// More than one question would only be asked in vain.
+bool Driver::report_hopeless(const steps::Step& step) {
+  const std::vector<std::string> why = scene_->texts(step.failed);
+  if (why.empty()) return false;
+  diag::Diagnostic& hopeless =
+      sink_.error(kHopeless, diag::kNoOrigin, "what `" + step.name + "` waits for has failed");
+  for (std::size_t i = 0; i < std::min(why.size(), kMostMissing); ++i) {
+    hopeless.note("failed: " + redact(why[i]).value_or("(not shown)"));
+  }
+  diag::Sink unknown;
+  const std::string show = scene_->text(step.show, unknown);
+  if (!show.empty()) hopeless.suggest("`" + show + "` shows more");
+  hopeless.suggest("when that is mended, the next `gpuctl install` goes on from here");
+  return true;
+}
+
 bool Driver::ask(const steps::Step& step) {
   const auto limit = Clock::now() + step.limit.value_or(kDefaultLimit);
   auto good_since = Clock::time_point::max();  // not good now
@@ -80,6 +96,7 @@ bool Driver::ask(const steps::Step& step) {
       good = scene_->is_true(step.check, true, nullptr);
     }
     const auto now = Clock::now();
+    if (found && !good && report_hopeless(step)) return false;
     if (!good) {
       good_since = Clock::time_point::max();
       const std::vector<std::string> missing = scene_->texts(step.missing);

@@ -30,5 +30,6 @@ inline constexpr std::string_view kNotLookedAt = "GPU0721";  // whether it is th
 inline constexpr std::string_view kNotMade = "GPU0722";      // the platform refuses to make it
 inline constexpr std::string_view kMadeBroken = "GPU0723";   // it is there, and has failed
 inline constexpr std::string_view kNotReady = "GPU0724";     // a check that must not fail fails
+inline constexpr std::string_view kHopeless = "GPU0725";     // what is waited for has failed
 
 }  // namespace gpuctl::install

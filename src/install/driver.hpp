@@ -115,6 +115,7 @@ class Driver {
   Reply answer(const steps::Call& call);
   bool ensure(const steps::Step& step);
   void report_late(const steps::Step& step, const Reply& last);
+  bool report_hopeless(const steps::Step& step);
 
   Next program(const steps::Step& step);
   std::optional<std::vector<yaml::Node>> items_of(const steps::Step& step, std::string& why);

@@ -99,6 +99,7 @@ class Compiler {
     }
     out.check = expression(row.get("check"));
     out.missing = expression(row.get("missing"));
+    out.failed = expression(row.get("failed"));
     out.settle = time_of(row, "settle").value_or(out.settle);
     out.every = time_of(row, "every").value_or(out.every);
     out.limit = time_of(row, "limit");

@@ -125,6 +125,7 @@ struct Step {
   std::vector<std::string> retry;  // regular expressions
   cel::LazyExpression check;
   cel::LazyExpression missing;
+  cel::LazyExpression failed;  // why it will never come true
   std::chrono::milliseconds settle{0};
   std::chrono::milliseconds every{10'000};
   std::optional<std::chrono::milliseconds> limit;  // to wait or try at most

@@ -9,6 +9,9 @@ The clusters are copies of one sample under other names. Three comparisons:
   of their output must be that of gpuctl's files.
 - files: `cp -r` of the rendered tree.
 - a repository: `git fast-import` of the same content, `git status` on a checkout of it.
+- a chart that people really install, when `--chart` names one: `helm template` of it with its
+  default values, beside one cluster. That of the GPU operator is in the folder
+  deployments/gpu-operator of its repository.
 
 Each command is timed as a whole process, in turns, so that a slow moment of the machine meets all
 of them. Figures are medians; where other work shares the machine, the ratio of processor times says
@@ -43,12 +46,13 @@ SECONDS_A_COMMAND = 6  # fewer runs for what takes long
 TMPFS = pathlib.Path("/dev/shm")
 README = ROOT / "README.md"
 MARKS = ("<!-- figures of tests/bench -->\n", "<!-- end of figures -->\n")
+CHART = f"the chart: helm template {HELM}"
 HEAVY = 10  # helm and kustomize are run up to this many clusters: their cost is linear
 
 
 def write_blueprints(sample, count, folder):
     """`count` blueprints like the sample, with facts. Gives their paths."""
-    name = re.search(r"^  name: (\S+)$", sample.read_text(), re.M)[1]
+    name = re.search(r"^  name: (\S+)", sample.read_text(), re.M)[1]
     facts = sample.with_name(sample.stem + ".facts.yaml")
     folder.mkdir()
     out = []
@@ -316,7 +320,7 @@ def print_table(sizes, results):
             ours, theirs = results[last][name], results[last][peer]
             ratio = (f"{ours.wall() / theirs.wall():.2f} x {peer} at {last}, processor time "
                      f"{ours.busy() / theirs.busy():.2f} x")
-        elif name.split()[0] in ("helm", "kubectl", "kustomize") and 1 in results:
+        elif (name == CHART or name.split()[0] in ("helm", "kubectl", "kustomize")) and 1 in results:
             ratio = f"{results[1][name].wall() / results[1]['render'].wall():.1f} x render at 1"
         print(f"| {name} | " + " | ".join(row) +
               f" | {'' if steep is None else f'{steep:.2f} ms'} | {ratio} |")
@@ -368,6 +372,10 @@ def readme_block(sizes, results, files):
     row("second run, no changes", "apply, nothing new", "git status",
         "`git status` on a checkout")
     row("second run, `--full`", "apply --full", None, None)
+    if CHART in one:
+        theirs = one[CHART].wall()
+        lines.insert(3, f"| one cluster | {duration(ours)} | `helm template` of the GPU operator's "
+                        f"chart: {duration(theirs)} | {theirs / ours:.1f} times as fast |\n")
     peak = max(all_of_them[name].megabytes for name in PEERS)
     lines.append(f"\nPeak memory: {one['render'].megabytes:.0f} MB for one cluster, {peak:.0f} MB for "
                  f"{most:,}.\n")
@@ -385,6 +393,7 @@ def main():
     parser.add_argument("gpuctl", nargs="?", default=str(ROOT / "build/release/gpuctl"))
     parser.add_argument("--sample", default=SAMPLE, help="name of a file in blueprints/")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="such as 1,100,10000")
+    parser.add_argument("--chart", type=pathlib.Path, help="a chart, such as the GPU operator's")
     parser.add_argument("--write-readme", action="store_true",
                         help="put the figures into README.md (sizes from 1 on)")
     options = parser.parse_args()
@@ -402,6 +411,9 @@ def main():
             commands, files, objects = prepare(gpuctl, sample, size, folder, env)
             if size == sizes[0]:
                 commands["gpuctl version"] = Timed([gpuctl, "version"], env)
+                if options.chart:
+                    chart = [str(helm()), "template", "bench", str(options.chart.resolve())]
+                    commands[CHART] = Timed(chart, env)
             take_turns(commands)
             results[size] = commands
             shutil.rmtree(folder)

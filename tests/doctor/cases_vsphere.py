@@ -407,6 +407,38 @@ def wrong_password(scene):
     scene.check("not-the-Passw0rd-77" not in scene.last.text, "the password is shown")
 
 
+# D29: the licence service.
+
+DLS = [("      token: {externalSecret: {store: vault, key: gpu/vgpu-lab, property: token}}",
+        "      token: {existing: licensing-config}\n"
+        "      dls: {nodes: [dls-1.example.com, 127.0.0.12]}")]
+
+
+def dls(scene, certificate, records):
+    scene.sample("vsphere-vgpu-licensed.yaml", replace=DLS)
+    scene.names(records)
+    scene.tls("127.0.0.11", certificate)
+    scene.tls("127.0.0.12", "stranger-signed")
+
+
+def good_dls(scene):
+    dls(scene, "good", {("dls-1.example.com", "A"): ["127.0.0.11"]})
+    results = scene.doctor("--only", "D29", code=0)
+    scene.expect(results, "D29", "pass", "all answer: dls-1.example.com:443, 127.0.0.12:443")
+    scene.expect(results, "D29-names", "pass", "dls-1.example.com is 127.0.0.11")
+
+
+def old_dls(scene):
+    dls(scene, "expired", {("dls-1.example.com", "A"): ["127.0.0.11"]})
+    scene.expect(scene.doctor("--only", "D29", code=1), "D29", "fail", "certificate has expired", "make a new token")
+
+
+def nameless_dls(scene):
+    dls(scene, "good", {("other.example.com", "A"): ["127.0.0.11"]})
+    results = scene.doctor("--only", "D29", code=1)
+    scene.expect(results, "D29-names", "fail", "`dls-1.example.com` has no address", "make a record")
+
+
 CASES = [(f"vsphere: {name.replace('_', ' ')}", globals()[name]) for name in (
     "right_names", "missing_names", "names_elsewhere", "split_names", "single_name_instead_of_wildcard",
     "addresses_without_names", "addresses_with_own_names", "address_of_another_machine", "good_licences", "small_licence",
@@ -415,7 +447,8 @@ CASES = [(f"vsphere: {name.replace('_', ' ')}", globals()[name]) for name in (
     "no_vcenter", "good_inventory", "host_certificates", "trusted_hosts", "old_vcenter",
     "unpatched_vcenter", "no_drs", "full_datastore", "missing_objects", "missing_network",
     "hosts_without_gpus", "shared_otherwise", "no_host_driver", "other_profiles", "other_template",
-    "machine_as_template", "no_template", "missing_rights", "wrong_password")]
+    "machine_as_template", "no_template", "missing_rights", "wrong_password",
+    "good_dls", "old_dls", "nameless_dls")]
 CASES += [
     ("vsphere: expired certificate", certificate_case(
         "expired", "certificate has expired", "renew the certificate")),

@@ -440,6 +440,34 @@ def nodes_that_lack_gpus(check, world):
 
 
 @case
+def gpus_that_nobody_publishes(check, world):
+    world.edit(("    provisioner: gcloud", "    gpuDriver: {installedBy: googleInstaller}\n    provisioner: gcloud"),
+               ("  gitops:", "  gpuStack: {allocation: dra}\n  gitops:"))
+    world.cluster = {"resourceslices.resource.k8s.io": {"items": []}}
+    refused(check, world, "GPU0711", "1 GPUs in slices of gpu.nvidia.com; there are 0", "kubectl get resourceslices")
+    published = {"spec": {"driver": "gpu.nvidia.com", "nodeName": "gke-gpu-0",
+                          "devices": [{"name": "gpu-0", "attributes": {"type": {"string": "gpu"}}}]}}
+    world.cluster = {"resourceslices.resource.k8s.io": {"items": [published]}}
+    code, said = world.install()
+    check.that(code == 0, said)
+    well(check, world)
+
+
+@case
+def domains_that_are_not_there(check, world):
+    world.edit(("machineType: g2-standard-8, zones: [us-central1-a], replicas: 1", "machineType: a4x-highgpu-4g, zones: [us-central1-a], "
+                "replicas: 2, reservation: {name: gb200}, placementPolicy: nvlink"),
+               ("  gitops:", "  gpuStack: {computeDomains: true}\n  gitops:"))
+    slices = [{"spec": {"driver": "compute-domain.nvidia.com", "nodeName": f"gke-gpu-{n}"}} for n in (0, 0, 1)]
+    world.cluster = {"resourceslices.resource.k8s.io": {"items": slices[:2]}}
+    refused(check, world, "GPU0711", "2 nodes with slices of compute-domain.nvidia.com; there are 1", "dra-driver-nvidia-gpu")
+    world.cluster = {"resourceslices.resource.k8s.io": {"items": slices}}
+    code, said = world.install()
+    check.that(code == 0, said)
+    well(check, world)
+
+
+@case
 def by_config_connector(check, world):
     world.edit(("provisioner: gcloud", "provisioner: configConnector"))
     (world.directory / "cloud/clusters--lab").write_text("{}")  # what get-credentials looks for

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 
+import waits
 from world import HERE, ROOT, World, parse_arguments
 
 try:
@@ -152,6 +153,12 @@ def a_cluster_that_exists(check, world):
     world.cluster["jobs"] = {"items": [{"metadata": {"name": name}, "status": {"succeeded": 1}} for name in jobs]}
     code, said = world.install()
     check.says(said, "GPU0711", "`acceptance-tests` did not come true", "of pool `named`")
+    failed = re.findall(r"Job `([^`]+)`", said)[0]
+    told = {"type": "Failed", "status": "True", "message": "Job has reached the specified backoff limit"}
+    world.cluster["jobs"]["items"].append({"metadata": {"name": failed}, "status": {"conditions": [told]}})
+    code, broken = world.install()
+    check.says(broken, "GPU0725", "`acceptance-tests` waits for has failed", f"Job `{failed}` of pool `named`: Job has reached")
+    check.that("GPU0711" not in broken, broken)
     jobs += re.findall(r"Job `([^`]+)`", said)
     world.cluster["jobs"] = {"items": [{"metadata": {"name": name}, "status": {"succeeded": 1}} for name in jobs]}
     code, said = world.install()
@@ -790,4 +797,4 @@ def main(cases, make, description):
 
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, World, __doc__))
+    sys.exit(main(CASES + waits.CASES, World, __doc__))

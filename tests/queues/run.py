@@ -2,7 +2,8 @@
 """Quotas of teams equal what counting device by device gives, for a thousand random sets of pools and teams.
 
 Each set is rendered: flavors select the machines of their pools and no others, queues have the parts that tests/queues/sets.py
-finds, the published CRDs take all objects, and a quota of one more than there can be is refused.
+finds, Kueue knows each class of devices that pods claim, the published CRDs take all objects, and a quota of one more than there
+can be is refused.
 """
 
 import itertools
@@ -45,7 +46,8 @@ def amount(quantity, memory):
 def objects(cluster):
     """kind -> documents, of the kinds that are looked at."""
     found = {}
-    for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor", "ResourceQuota", "MachineSet", "ContainerNodePool"):
+    for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor", "ResourceQuota", "MachineSet", "ContainerNodePool", "DeviceClass",
+                 "Kueue", "Application"):
         paths = [path for folder in ("layers", "management") for path in (cluster / folder).rglob(f"{kind.lower()}-*.yaml")]
         found[kind] = [yaml_text.load(path.read_text()) for path in sorted(paths)]
     return found
@@ -101,13 +103,29 @@ def check_queues(tally, one, found):
                 f"{one.name}: local queues {sorted(local)}")
 
 
+def check_classes(tally, one, found):
+    """Kueue knows each class of the cluster by the name that queues cover, and no other."""
+    classes = sorted(document["metadata"]["name"] for document in found["DeviceClass"])
+    charts = [document["spec"]["source"]["helm"]["valuesObject"] for document in found["Application"]
+              if document["spec"]["source"].get("chart") == "kueue"]
+    settings = [yaml_text.load(values["managerConfig"]["controllerManagerConfigYaml"]) for values in charts]
+    settings += [document["spec"]["config"] for document in found["Kueue"]]
+    kueue, = settings
+    mapped = {row["name"]: row["deviceClassNames"] for row in kueue.get("resources", {}).get("deviceClassMappings", [])}
+    wanted = {"nvidia.com/" + written["name"]: [written["name"]] for written, _ in one.pools} if one.claimed else {}
+    tally.check(mapped == wanted, f"{one.name}: classes that count {mapped}, not {wanted}")
+    tally.check(classes == sorted(name for names in wanted.values() for name in names), f"{one.name}: classes {classes}")
+
+
 def check_limits(tally, one, found):
     expected = one.expected()
     got = {}
     for document in found["ResourceQuota"]:
         if document["metadata"]["name"].endswith("-gpus"):
             for name, value in document["spec"]["hard"].items():
-                key = document["metadata"]["name"].removesuffix("-gpus"), name.removeprefix("requests.")
+                claims = re.fullmatch(r"(.+)\.deviceclass\.resource\.k8s\.io/devices", name)
+                resource = "nvidia.com/" + claims[1] if claims else name.removeprefix("requests.")
+                key = document["metadata"]["name"].removesuffix("-gpus"), resource
                 got.setdefault(key, []).append(amount(value, False))
     for team in one.teams:
         for name in {name for offers in one.offers.values() for name in offers} - {"cpu", "memory"}:
@@ -160,6 +178,7 @@ def main():
                 if one.queued:
                     check_flavors(tally, one, cluster, found)
                     check_queues(tally, one, found)
+                    check_classes(tally, one, found)
                 else:
                     check_limits(tally, one, found)
             for one in itertools.islice(sets, 0, None, 10):

@@ -22,6 +22,8 @@ HEADS = {
                     "setup": "separatePool", "gpuDriver": {"installedBy": "google"}}},
     "vsphere": {},
 }
+# Where pods claim GPUs.
+CLAIMED = {"aws": {"openshift": {"version": "4.22"}}, "gke": {"gke": {**HEADS["gke"]["gke"], "gpuDriver": {"installedBy": "googleInstaller"}}}}
 WHOLE = "nvidia.com/gpu"
 
 
@@ -50,8 +52,8 @@ def sharing(random, cut, google):
     return {"default": "some", "profiles": {"some": profile}}
 
 
-def pool(random, platform, name):
-    """A pool as written, and (GPUs, CPUs, GiB) of its machines."""
+def pool(random, platform, name, claimed):
+    """A pool as written, and (GPUs, CPUs, GiB) of its machines. GPUs that pods claim are whole."""
     if platform == "vsphere":
         written = {"name": name, "gpu": {"model": "L40S", "perNode": 1}, "delivery": "vgpu", "vgpu": {"type": "L40S-24C"},
                    "template": "rhcos-" + name, "cpus": random.choice([8, 16, 24]), "memoryMiB": 1024 * random.randint(32, 96),
@@ -72,6 +74,8 @@ def pool(random, platform, name):
         else:
             written["scaling"] = {"min": random.randint(1, most), "max": most}
         machine = MACHINES[platform][kind]
+    if claimed:
+        return written, machine
     google = platform == "gke"
     if machine[3] and random.random() < 0.5:
         written["mig"] = layouts(random, machine[0], machine[3], google)
@@ -86,8 +90,11 @@ def nodes_of(written):
     return written["scaling"]["max"] if "scaling" in written else written["replicas"]
 
 
-def devices_of_node(written, gpus):
-    """Names of the devices that pods can ask for on one node, one by one."""
+def devices_of_node(written, gpus, claimed):
+    """Names of the devices that pods can ask for on one node, one by one. What they claim is counted by its class, which is
+    called like the pool."""
+    if claimed:
+        return ["nvidia.com/" + written["name"]] * gpus
     cut = written.get("mig")
     found = []
     for gpu in range(gpus):
@@ -108,13 +115,13 @@ def devices_of_node(written, gpus):
     return [device + suffix for device in found for _ in range(profile["replicas"])]
 
 
-def offers_of(pools):
+def offers_of(pools, claimed):
     """resource -> how much all nodes of these pools offer; memory in GiB."""
     found = collections.Counter({"cpu": 0, "memory": 0})
     mebibytes = 0
     for written, machine in pools:
         for _ in range(nodes_of(written)):
-            found.update(devices_of_node(written, machine[0]))
+            found.update(devices_of_node(written, machine[0], claimed))
             found["cpu"] += machine[1]
             mebibytes += int(machine[2] * 1024)
     found["memory"] = mebibytes // 1024
@@ -127,13 +134,16 @@ class Set:
     def __init__(self, random, name, base):
         self.name = name
         self.platform = random.choices(["aws", "existing-openshift", "gke", "vsphere"], [5, 2, 2, 1])[0]
-        self.pools = [pool(random, self.platform, f"p{i}") for i in range(random.randint(1, 4))]
+        self.claimed = self.platform in CLAIMED and random.random() < 0.3
+        self.pools = [pool(random, self.platform, f"p{i}", self.claimed) for i in range(random.randint(1, 4))]
         self.flavors = self._flavors(random)
-        self.offers = {flavor: offers_of(pools) for flavor, pools in self.flavors.items()}
+        self.offers = {flavor: offers_of(pools, self.claimed) for flavor, pools in self.flavors.items()}
         self.queued = random.random() < 0.85
         self.borrows = self.queued and random.random() < 0.8
         self.teams = self._teams(random)
         spec = {"platform": self.platform, "stage": "dev", **HEADS[self.platform]}
+        if self.claimed:
+            spec.update(CLAIMED[self.platform], gpuStack={"allocation": "dra"})
         if self.platform == "vsphere":
             spec = {**base["spec"], "stage": "dev"}
         queues = {"controller": "kueue" if self.queued else "none", "borrowing": self.borrows}

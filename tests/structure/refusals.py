@@ -44,6 +44,7 @@ BY_WEBHOOK = {
             "fstype", "nodeSelector", "deviceSelector", "thinPoolConfig.name", "thinPoolConfig.sizePercent")],
         "openshift/lvm-operator release-4.22, api/v1alpha1/lvmcluster_webhook.go (ValidateUpdate)"),
     "NIMService": {"spec.draResources": "its CRD, by a rule on spec"},
+    "Topology": {"spec.levels": "its CRD, by a rule on the labels of its levels"},
     "DataScienceCluster": {"spec.components.modelregistry.registriesNamespace": "its CRD, by a rule on modelregistry"},
     "Network": {
         "spec.type": GKE_NETWORKS, "spec.parametersRef": GKE_NETWORKS},
