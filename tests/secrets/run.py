@@ -25,6 +25,8 @@ REFERENCE = re.compile(r"(?P<key>\w+):\s*(?:\{\s*|\n\s+)(?P<way>env|file):\s*"
                        r"(?P<quote>[\"']?)(?P<where>[^\s\"',}]+)(?P=quote)")
 INJECTED = "install-config.yaml"
 SECRET_FIELDS = ("pullSecret", "sshKey", "password")
+# Such a field whose secret nobody here reads: it is in the cluster, or in a store.
+ELSEWHERE = re.compile(rf"(?:{'|'.join(SECRET_FIELDS)}): \{{(?:existing|externalSecret):")
 
 
 class Planted:
@@ -223,7 +225,8 @@ def main():
                 folder = pathlib.Path(temporary) / f"{sample.stem}-{way}"
                 scene = Scene(folder, sample, way)
                 # What has no installer may have no secrets; then no word of one may be in the text.
-                tally.check(bool(scene.planted) or not any(field in scene.text for field in SECRET_FIELDS),
+                read_here = ELSEWHERE.sub("", scene.text)
+                tally.check(bool(scene.planted) or not any(field in read_here for field in SECRET_FIELDS),
                             f"{what}: no secret reference found")
                 with_secrets += bool(scene.planted)
                 check_good(tally, gpuctl, scene, what)
