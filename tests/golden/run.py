@@ -53,11 +53,13 @@ Every blueprint under blueprints/ has a case of its own under tests/golden/bluep
 
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import fnmatch
 import os
 import pathlib
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -133,9 +135,20 @@ def overlay_options(words):
             for option in (word, value)]
 
 
+@contextlib.contextmanager
+def new_folder(prefix):
+    """A temporary folder whose name is the same in all formats: Markdown escapes underscores, which
+    those of tempfile have at times."""
+    folder = pathlib.Path(tempfile.gettempdir()).resolve() / (prefix + secrets.token_hex(4))
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
 def run_case(case, gpuctl, digest):
-    with tempfile.TemporaryDirectory(prefix="golden-") as temporary:
-        scratch = pathlib.Path(temporary).resolve()
+    with new_folder("golden-") as scratch:
         places = {"out": scratch / "out", "repo": scratch / "repo", "case": case.folder,
                   "root": ROOT}
         home = scratch / "home"
@@ -308,7 +321,7 @@ def main():
                   "run tests/golden/run.py --accept and read what it writes")
             failures += 1
 
-    with tempfile.TemporaryDirectory(prefix="golden-cases-") as scratch:
+    with new_folder("golden-cases-") as scratch:
         cases = [case for case in golden_cases.find(scratch) if options.filter in case.name]
         if options.list:
             print("\n".join(case.name for case in cases))
