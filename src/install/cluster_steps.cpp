@@ -44,21 +44,27 @@ Driver::Reply Driver::answer(const steps::Call& call) {
   return reply;
 }
 
+// What a step that waits says of the cluster, each behind `what`, and the command that shows more.
+void Driver::add_state(const steps::Step& step, std::string_view what,
+                       const std::vector<std::string>& state, diag::Diagnostic& diagnostic) {
+  for (std::size_t i = 0; i < std::min(state.size(), kMostMissing); ++i) {
+    diagnostic.note(std::string(what) + ": " + redact(state[i]).value_or("(not shown)"));
+  }
+  if (state.size() > kMostMissing) {
+    diagnostic.note("and " + std::to_string(state.size() - kMostMissing) + " more");
+  }
+  diag::Sink unknown;
+  const std::string show = scene_->text(step.show, unknown);
+  if (!show.empty()) diagnostic.suggest("`" + show + "` shows more");
+}
+
 void Driver::report_late(const steps::Step& step, const Reply& last) {
   const std::vector<std::string> missing = scene_->texts(step.missing);
   const std::string limit = time_text(step.limit.value_or(kDefaultLimit));
   diag::Diagnostic& late = sink_.error(kWaitedLong, diag::kNoOrigin,
                                        "`" + step.name + "` did not come true within " + limit);
   if (!last.tree) late.note("the last question was not answered: " + last.why);
-  for (std::size_t i = 0; i < std::min(missing.size(), kMostMissing); ++i) {
-    late.note("missing: " + redact(missing[i]).value_or("(not shown)"));
-  }
-  if (missing.size() > kMostMissing) {
-    late.note("and " + std::to_string(missing.size() - kMostMissing) + " more");
-  }
-  diag::Sink unknown;
-  const std::string show = scene_->text(step.show, unknown);
-  if (!show.empty()) late.suggest("`" + show + "` shows more");
+  add_state(step, "missing", missing, late);
   late.suggest("the next `gpuctl install` waits on from here");
   const std::optional<Cause> cause =
       last.tree ? find_cause(base::join(missing, "\n"), *known_.signatures, redaction())
@@ -72,12 +78,7 @@ bool Driver::report_hopeless(const steps::Step& step) {
   if (why.empty()) return false;
   diag::Diagnostic& hopeless =
       sink_.error(kHopeless, diag::kNoOrigin, "what `" + step.name + "` waits for has failed");
-  for (std::size_t i = 0; i < std::min(why.size(), kMostMissing); ++i) {
-    hopeless.note("failed: " + redact(why[i]).value_or("(not shown)"));
-  }
-  diag::Sink unknown;
-  const std::string show = scene_->text(step.show, unknown);
-  if (!show.empty()) hopeless.suggest("`" + show + "` shows more");
+  add_state(step, "failed", why, hopeless);
   hopeless.suggest("when that is mended, the next `gpuctl install` goes on from here");
   return true;
 }

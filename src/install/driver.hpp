@@ -114,6 +114,8 @@ class Driver {
   };
   Reply answer(const steps::Call& call);
   bool ensure(const steps::Step& step);
+  void add_state(const steps::Step& step, std::string_view what,
+                 const std::vector<std::string>& state, diag::Diagnostic& diagnostic);
   void report_late(const steps::Step& step, const Reply& last);
   bool report_hopeless(const steps::Step& step);
 
