@@ -83,10 +83,12 @@ bool is_closed(const std::string& path) {
   return true;
 }
 
-// True for a lock file that nobody can have made but the run that noted at `since` that it was
-// going to: it was made in the moment after, nothing was written to it, and nobody has it open.
+// True for a lock file that was made, as far as can be known, by the run that noted at `since` that
+// it was going to: it was made soon after, nothing was written to it, and nobody has it open.
 bool is_announced(const std::string& path, const struct stat& status, const timespec& since) {
-  constexpr std::time_t kMoment = 2;  // seconds; the call that makes the file follows the note
+  // Seconds. The call that makes the file follows the note, but a file system that is writing its
+  // journal holds that call up: for seconds on a disk that is busy.
+  constexpr std::time_t kMoment = 60;
   return status.st_size == 0 && status.st_uid == ::geteuid() && !is_before(status.st_ctim, since) &&
          status.st_ctim.tv_sec - since.tv_sec <= kMoment && is_closed(path);
 }
