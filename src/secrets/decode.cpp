@@ -138,6 +138,22 @@ std::string from_escapes(std::string_view text) {
   return out;
 }
 
+std::string_view escaped_lines(std::string_view text) {
+  std::size_t first = std::string_view::npos;
+  std::size_t last = 0;
+  for (std::size_t at = text.find('\\'); at != std::string_view::npos && at + 1 < text.size();
+       at = text.find('\\', at + 2)) {
+    constexpr std::string_view kSpaces = " \t\r\n";
+    if (kSpaces.find(text[at + 1]) != std::string_view::npos) continue;
+    if (first == std::string_view::npos) first = at;
+    last = at + 1;
+  }
+  if (first == std::string_view::npos) return {};
+  const std::size_t before = text.substr(0, first).rfind('\n');
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  return text.substr(begin, text.find('\n', last) - begin);
+}
+
 bool is_gzip(std::string_view bytes) {
   return bytes.size() > 18 && bytes.starts_with(kGzip);
 }

@@ -86,6 +86,30 @@ std::vector<Range> long_words(std::string_view text, const std::vector<Range>& s
   return out;
 }
 
+// False when no document of the YAML `text` is a map or a list: the first line of one has its first
+// key, or begins with an indicator. Scripts and most prose are told from YAML by that.
+bool may_hold_collection(std::string_view text) {
+  bool begins = true;  // no line of this document was seen yet
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    if (line.starts_with("---")) {
+      begins = true;
+      line.remove_prefix(3);
+    }
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (!begins || first == std::string_view::npos || line[first] == '#' || line[0] == '%') {
+      continue;
+    }
+    if (line.find(':') != std::string_view::npos ||
+        std::string_view("-?{[!&*\"'").find(line[first]) != std::string_view::npos) {
+      return true;
+    }
+    begins = false;
+  }
+  return false;
+}
+
 bool is_secret_object(const yaml::Node& map) {
   if (map.get("kind").as_string() != "Secret" ||
       map.get("apiVersion").as_string().find('/') != std::string_view::npos) {
@@ -264,11 +288,9 @@ class TextSearch {
         look_into(all, plain, " in percent-encoding");
       }
     }
-    if (text_.find('\\') != std::string_view::npos &&
-        text_.find_first_of("\"u/n", text_.find('\\')) != std::string_view::npos) {
-      if (const std::string plain = from_escapes(text_); plain != text_) {
-        look_into(all, plain, "");
-      }
+    if (const std::string_view lines = escaped_lines(text_); !lines.empty()) {
+      const auto begin = static_cast<std::size_t>(lines.data() - text_.data());
+      look_into({begin, begin + lines.size()}, from_escapes(lines), "");
     }
     // A file is read as a tree by whoever asks for its text.
     if (form_ == Form::prose && may_be_document()) look_into_documents();
@@ -297,10 +319,9 @@ class TextSearch {
     const std::size_t first = text_.find_first_not_of(" \t\r\n");
     if (first == std::string_view::npos) return false;
     const bool json = text_[first] == '{' || text_[first] == '[';
-    const bool yaml =
-        text_.find('\n') != std::string_view::npos && text_.find(':') != std::string_view::npos;
-    if (!json && !yaml) return false;
-    return names_seen_ || text_.find("Secret") != std::string_view::npos;
+    if (!json && text_.find('\n') == std::string_view::npos) return false;
+    if (!names_seen_ && text_.find("Secret") == std::string_view::npos) return false;
+    return json || may_hold_collection(text_);
   }
 
   void look_into_documents() {

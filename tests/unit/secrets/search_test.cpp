@@ -109,6 +109,22 @@ TEST_F(SearchTest, LooksIntoTextsThatCanHoldNames) {
   EXPECT_EQ(found("a: |\n  {\"api:key\": \"q8w7e6r5t4z3u2i1o0p9\"}\n"), "a");
 }
 
+TEST_F(SearchTest, LooksIntoLinesWithEscapes) {
+  EXPECT_EQ(found("a: |\n  password of the db\n  {\\\"dbPassword\\\": \\\"hunter2x9\\\"}\n  end\n"),
+            "a");
+  EXPECT_EQ(found("a: \"x\\n{\\\\\\\"auth\\\\\\\": \\\\\\\"" + kToken + "\\\\\\\"}\""), "a");
+}
+
+TEST_F(SearchTest, LooksIntoTextsThatCanBeCollections) {
+  constexpr const char* kSecret = "kind: Secret\n  apiVersion: v1\n  data: {x: eA==}\n";
+  for (const char* before : {"", "# a file\n\n  ", "---\n  ", "prose first\n  ---\n  ",
+                             "%YAML 1.1\n  ---\n  ", "--- !!map\n  ", "&all\n  "}) {
+    EXPECT_EQ(found("a: |\n  " + std::string(before) + kSecret), "a") << before;
+  }
+  EXPECT_EQ(found("a: |\n  - kind: Secret\n    data: {x: eA==}\n"), "a");
+  EXPECT_EQ(found("a: |\n  ? kind\n  : Secret\n  ? data\n  : {x: eA==}\n"), "a");
+}
+
 TEST_F(SearchTest, KnowsCredentialsByTheirForm) {
   ASSERT_EQ(text("use " + kToken + " here").size(), 1U);
   EXPECT_EQ(text("use " + kToken + " here").front().what, "a token of GitHub");
@@ -280,6 +296,9 @@ TEST(Decode, BoundsWhatItUnpacks) {
   EXPECT_FALSE(from_base64("a.b").has_value());
   EXPECT_EQ(from_percent("a%3Db%"), "a=b%");
   EXPECT_EQ(from_escapes("\\\"a\\\"\\n\\u0041"), "\"a\"\nA");
+  EXPECT_EQ(escaped_lines("a\nb\\\"\nc\n\\u0041\nd\n"), "b\\\"\nc\n\\u0041");
+  EXPECT_EQ(escaped_lines("\\n"), "\\n");
+  EXPECT_EQ(escaped_lines("run \\\n  --fast \\\r\n\\"), "") << "lines that go on";
   EXPECT_TRUE(is_readable("text\n"));
   EXPECT_FALSE(is_readable(std::string("\x01\x02", 2)));
 }
