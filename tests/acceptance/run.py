@@ -8,6 +8,7 @@ which is also the message of the container.
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ except ImportError:
     raise SystemExit(77)
 
 BLUEPRINT = ROOT / "tests/golden/render/acceptance-openshift/blueprint.yaml"
+MACHINES = ROOT / "tests/golden/render/acceptance-machines-openshift/blueprint.yaml"
 MATRIX = """Device 0: NVIDIA A100-SXM4-40GB (00000000:07:00)
 
 Running host_to_device_memcpy_ce.
@@ -68,17 +70,17 @@ def ended(container, programs, **variables):
             jobs.put_program(folder / "bin", program, text)
         places = {"/dev/termination-log": "message", "/tmp": "tmp", "/data": "data"}
         script = re.sub("|".join(places), lambda found: f"{folder}/{places[found[0]]}", container["args"][0])
-        env = {"PATH": f"{folder}/bin:/usr/bin:/bin"} | {one["name"]: one["value"] for one in container["env"]}
-        done = subprocess.run([*container["command"], script], env=env | variables, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=jobs.TIMEOUT_S)
+        env = {"PATH": f"{folder}/bin:/usr/bin:/bin"} | {one["name"]: one["value"] for one in container["env"] if "value" in one}
+        done = subprocess.run([*container["command"], script, *container["args"][1:]], env=env | variables,
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=jobs.TIMEOUT_S)
         message = folder / "message"
         lines = done.stdout.splitlines()
         return done.returncode, lines[-1] if lines else "", message.read_text().strip() if message.exists() else ""
 
 
-def containers_of(gpuctl, pool):
+def containers_of(gpuctl, blueprint, name):
     with tempfile.TemporaryDirectory() as scratch:
-        job = yaml.safe_load(jobs.rendered(gpuctl, BLUEPRINT, pathlib.Path(scratch), f"job-*-gpu-{pool}-*.yaml"))
+        job = yaml.safe_load(jobs.rendered(gpuctl, blueprint, pathlib.Path(scratch), f"job-*-{name}-*.yaml"))
     pod = job["spec"]["template"]["spec"]
     return {one["name"]: one for one in pod.get("initContainers", []) + pod["containers"]}
 
@@ -126,12 +128,37 @@ def cases(tests):
     yield "full volume", tests["storage"], full, {}, False, "the volume cannot be written"
 
 
+def cases_between_machines(test):
+    """The same of the test between machines, which are three of eight GPUs each."""
+    torchrun = {"torchrun": f"#!{sys.executable}\n" + (pathlib.Path(__file__).parent / "torchrun.py").read_text()}
+    first = {"JOB": "between-training-1a2b3c4d", "JOB_COMPLETION_INDEX": "0"}
+    other = first | {"JOB_COMPLETION_INDEX": "2"}
+    # 8 GB/s for two sizes, and half of it for three.
+    figures = "betweenMachinesBusBandwidthGBps=5.60 network=pods"
+    yield ("machines below what is expected", test, torchrun, first, False,
+           figures + " below what is expected: betweenMachinesBusBandwidthGBps<6")
+    yield "machines fast enough", test, torchrun, first | {"EXPECT": "betweenMachinesBusBandwidthGBps=5"}, True, figures
+    yield ("machines, nothing expected", test, torchrun, first | {"EXPECT": "", "BUS": "100000000"}, True,
+           "betweenMachinesBusBandwidthGBps=0.07 network=pods")
+    yield ("another machine", test, torchrun, other, True, "the figure is in the message of the pod with index 0")
+    small = {"FREE": str(3 * 2**30), "EXPECT": ""}
+    yield ("small GPUs", test, torchrun, first | small, True, "betweenMachinesBusBandwidthGBps=8.00 network=pods")
+    yield ("full GPUs", test, torchrun, other | {"FREE": str(2**29)}, False, "a GPU has less than 1 GiB of free memory")
+    for pod in first, other:
+        yield "machines, wrong sums", test, torchrun, pod | {"FAULT": "sum"}, False, "sums are wrong"
+        yield ("machines that do not meet", test, torchrun, pod | {"FAULT": "network"}, False,
+               "all-reduce among machines failed with exit code 1")
+    if not shutil.which("torchrun", path="/usr/bin:/bin"):
+        yield "no torchrun", test, {}, first, False, "the image has no torchrun"
+
+
 def main():
     options = arguments(__doc__)
     tally = Tally()
-    tests = containers_of(options.gpuctl, "training")
+    tests = containers_of(options.gpuctl, BLUEPRINT, "gpu-training")
+    between = containers_of(options.gpuctl, MACHINES, "between-training")["between-machines"]
     tally.check(list(tests) == ["diagnostics", "bandwidth", "all-reduce", "storage"], f"tests are {list(tests)}")
-    for what, container, programs, variables, passes, wanted in cases(tests):
+    for what, container, programs, variables, passes, wanted in [*cases(tests), *cases_between_machines(between)]:
         code, last, message = ended(container, programs, **variables)
         tally.check((code == 0) == passes, f"{what}: ends with {code}, last line `{last}`")
         tally.check(last == wanted, f"{what}: last line `{last}`, wanted `{wanted}`")

@@ -119,54 +119,6 @@ def healthy_flux(check, world):
     well(check, world)
 
 
-METAL = """apiVersion: gpuctl.dev/v1alpha1
-kind: Blueprint
-metadata: {name: lab}
-spec:
-  platform: existing-openshift
-  stage: dev
-  openshift: {version: "4.20"}
-  gpuPools:
-    - {name: named, nodes: {names: [a, b]}, replicas: 2, gpu: {model: A30, perNode: 2}}
-    - {name: labelled, nodes: {selector: {rack: r1}}, replicas: 3, gpu: {model: A30, perNode: 2}}
-  gpuStack: {smokeTests: {enabled: true, pools: [named]}, acceptance: {enabled: true, pools: [named]}}
-  gitops: {repoURL: "https://git.example.com/fleet.git"}
-"""
-
-
-@case
-def a_cluster_that_exists(check, world):
-    (world.directory / "lab.yaml").write_text(METAL)
-    code, said = world.install("--dry-run")
-    check.that(code == 0 and "openshift-install" not in said and "oc get nodes" in said, said)
-
-    def node(name, gpus, **labels):
-        return {"metadata": {"name": name, "labels": labels}, "status": {"allocatable": {"nvidia.com/gpu": str(gpus)}}}
-    world.cluster = {"nodes": {"items": [node("a", 2), node("b", 0), node("c", 1, rack="r1")]}}
-    code, said = world.install()
-    check.that(code == 1, said)
-    check.says(said, "GPU0711", "pool `named`: too few nodes offer all of nvidia.com/gpu", "pool `labelled`: too few nodes")
-    world.cluster["nodes"]["items"] = [node("a", 2), node("b", 2), node("c", 2, rack="r1")]
-    code, said = world.install()
-    check.says(said, "GPU0711", "`smoke-tests` did not come true", "of pool `named`")
-    jobs = re.findall(r"Job `([^`]+)`", said)
-    world.cluster["jobs"] = {"items": [{"metadata": {"name": name}, "status": {"succeeded": 1}} for name in jobs]}
-    code, said = world.install()
-    check.says(said, "GPU0711", "`acceptance-tests` did not come true", "of pool `named`")
-    failed = re.findall(r"Job `([^`]+)`", said)[0]
-    told = {"type": "Failed", "status": "True", "message": "Job has reached the specified backoff limit"}
-    world.cluster["jobs"]["items"].append({"metadata": {"name": failed}, "status": {"conditions": [told]}})
-    code, broken = world.install()
-    check.says(broken, "GPU0725", "`acceptance-tests` waits for has failed", f"Job `{failed}` of pool `named`: Job has reached")
-    check.that("GPU0711" not in broken, broken)
-    jobs += re.findall(r"Job `([^`]+)`", said)
-    world.cluster["jobs"] = {"items": [{"metadata": {"name": name}, "status": {"succeeded": 1}} for name in jobs]}
-    code, said = world.install()
-    check.that(code == 0, said)
-    check.that(not any("create" in call for call in world.calls()), f"{world.calls()}")
-    check.clean(world)
-
-
 @case
 def nothing_follows(check, world):
     text = (world.directory / "lab.yaml").read_text()

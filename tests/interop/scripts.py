@@ -38,7 +38,8 @@ def scripts_of_jobs(tally, folders, scratch):
         for container in pod.get("initContainers", []) + pod["containers"]:
             command = container.get("command") or []
             if command[:1] == ["/bin/sh"]:
-                tally.check(command == ["/bin/sh", "-euc"] and len(container["args"]) == 1, f"{path}: {command}")
+                # The script, and where it wants a program in Python, its own name and that.
+                tally.check(command == ["/bin/sh", "-euc"] and len(container["args"]) in (1, 3), f"{path}: {command}")
                 found.setdefault((container["name"], container["args"][0]), f"job-{len(found)}.sh")
     for (name, text), file in found.items():
         (scratch / file).write_text("#!/bin/sh -eu\n" + text)
@@ -204,7 +205,7 @@ def check_scripts(tally, gpuctl, scratch):
         names.add(name)
         done = run(["shellcheck", "--severity=style", f"--exclude={WANTED.get(name, '')}", path])
         tally.check(done.returncode == 0, f"the Job's container {name}: {done.stdout.decode()}")
-    known = {"approve", "enable", "diagnostics", "bandwidth", "all-reduce", "storage"}
+    known = {"approve", "enable", "diagnostics", "bandwidth", "all-reduce", "between-machines", "storage"}
     tally.check(names == known, f"scripts of Jobs: {sorted(names)}")
     check_separate(tally, scratch / "cloud-separate", scripts["separate-pool"])
     check_networks(tally, scratch / "cloud-networks", scripts["gpu-networks"])
