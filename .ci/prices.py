@@ -48,6 +48,9 @@ GPUS = {"Tesla T4": "nvidia-tesla-t4", "Tesla P4": "nvidia-tesla-p4", "Tesla V10
         "H100 80GB Mega": "nvidia-h100-mega-80gb", "H200 141GB": "nvidia-h200-141gb", "B200": "nvidia-b200"}
 ATTACHED = {"nvidia-tesla-t4", "nvidia-tesla-p4", "nvidia-tesla-v100", "nvidia-tesla-p100"}
 COMPONENT = re.compile(r"(Spot Preemptible )?(\w+) (?:AMD )?(?:Predefined )?Instance (Core|Ram) running in")
+# Of a commitment to a family; N1 came before families had names, and has none.
+COMMITTED = re.compile(r"Commitment v1: (?:(\w+) (?:AMD )?)?(Cpu|Ram) in .+ for [13] years?", re.I)
+COMMITTED_GPU = re.compile(r"Commitment v1: Nvidia (.+?) GPU (?:running )?in .+ for [13] years?", re.I)
 GPU = re.compile(r"Nvidia (.+?) GPU (?:attached to Spot Preemptible VMs )?running in")
 
 
@@ -168,20 +171,28 @@ def google_types():
     return out
 
 
+def part_of(sku, committed):
+    """What a SKU is the price of: (family, Core|Ram), an accelerator, or nothing that is looked for."""
+    text = sku["description"]
+    if match := (COMMITTED if committed else COMPONENT).match(text):
+        family, kind = match.groups() if committed else match.groups()[1:]
+        return (family or "n1").lower(), "Ram" if kind.lower() == "ram" else "Core"
+    match = (COMMITTED_GPU if committed else GPU).match(text)
+    return GPUS.get(match[1]) if match else None
+
+
 def google_rows(skus):
-    """{region: {type or accelerator: {market: price}}} of SKUs: a type is its vCPUs, memory and GPUs."""
+    """{region: {type or accelerator: {market: price}}} of SKUs: a type is its vCPUs, memory and GPUs. A commitment is to
+    each of them, for one year or three, and billed by the month; the list has it by the hour."""
     parts = collections.defaultdict(dict)  # (region, market) -> (family, Core|Ram) or accelerator -> price
     for sku in skus:
-        market = {"OnDemand": "onDemand", "Preemptible": "spot"}.get(sku["category"]["usageType"])
+        market = {"OnDemand": "onDemand", "Preemptible": "spot", "Commit1Yr": "reserved1y",
+                  "Commit3Yr": "reserved3y"}.get(sku["category"]["usageType"])
         price = price_of(sku)
         if market is None or price is None:
             continue
-        text = sku["description"]
-        if match := COMPONENT.match(text):
-            part = match[2].lower(), match[3]
-        elif (match := GPU.match(text)) and match[1] in GPUS:
-            part = GPUS[match[1]]
-        else:
+        part = part_of(sku, market.startswith("reserved"))
+        if part is None:
             continue
         for region in sku["serviceRegions"]:
             parts[region, market][part] = price
@@ -225,7 +236,7 @@ def refresh_google(arguments):
             break
     skus = [sku for page in pages for sku in page["skus"]]
     day = max(sku["pricingInfo"][0]["effectiveTime"][:10] for sku in skus)
-    address = {"document": "Cloud Billing catalogue, Compute Engine", "section": "SKUs of cores, memory and GPUs", "asOf": day}
+    address = {"document": "Cloud Billing catalogue, Compute Engine", "section": "SKUs and commitments of cores, memory and GPUs", "asOf": day}
     return update(pathlib.Path(arguments.list or COMPUTE), f"google-list-{day}", address, google_rows(skus))
 
 

@@ -196,6 +196,14 @@ def check_refresh(folder, tally):
     tally.check(here["nvidia-tesla-t4"]["spot"] == 0.14, f"T4: {here['nvidia-tesla-t4']}")
     expected = 24 * 0.024988 + 96 * 0.002927 + 2 * 0.56004
     tally.check(abs(here["g2-standard-24"]["onDemand"] - expected) < 1e-6, f"g2-standard-24: {here['g2-standard-24']}")
+    # Commitments: to cores, memory and GPUs, which a type is the sum of; of three years the price of the L4 is missing.
+    expected = 24 * 0.015742 + 96 * 0.001844 + 2 * 0.352
+    row = here["g2-standard-24"]
+    tally.check(abs(row["reserved1y"] - expected) < 1e-6 and "reserved3y" not in row, f"g2-standard-24: {row}")
+    row, expected = here["n1-standard-8"], 8 * 0.019915 + 30 * 0.002669
+    tally.check(abs(row["reserved1y"] - expected) < 1e-6 and "reserved3y" not in row, f"n1-standard-8: {row}")
+    row = here["nvidia-tesla-t4"]
+    tally.check((row["reserved1y"], row["reserved3y"]) == (0.22, 0.16), f"T4: {row}")
     # Of E2 the memory is missing, and N2 is sold in tiers here: their rows stay as they were.
     tally.check(here["e2-standard-4"]["source"] == "karpenter", "a price was made of half a machine")
     tally.check(here["n2-standard-4"]["source"] == "karpenter", "a price in tiers was taken for one")

@@ -468,6 +468,20 @@ def domains_that_are_not_there(check, world):
 
 
 @case
+def volumes_that_are_not_there(check, world):
+    world.edit(("machineType: g2-standard-8, zones: [us-central1-a], replicas: 1",
+                "machineType: g2-standard-8, zones: [us-central1-a], replicas: 2, localSsd: {count: 1, use: block}"),
+               ("  gitops:", "  platformServices: {localStorage: {pools: [gpu]}}\n  gitops:"))
+    volumes = [{"spec": {"storageClassName": name}} for name in ("local-ssd", "standard-rwo", "local-ssd")]
+    world.cluster = {"persistentvolumes": {"items": volumes[:2]}}
+    refused(check, world, "GPU0711", "2 volumes of `local-ssd`; there are 1", "local-ssd-disks")
+    world.cluster = {"persistentvolumes": {"items": volumes}}
+    code, said = world.install()
+    check.that(code == 0, said)
+    well(check, world)
+
+
+@case
 def by_config_connector(check, world):
     world.edit(("provisioner: gcloud", "provisioner: configConnector"))
     (world.directory / "cloud/clusters--lab").write_text("{}")  # what get-credentials looks for
