@@ -16,10 +16,10 @@ void expect_heap(std::size_t bytes) {
   constexpr std::size_t kSmall = 100'000;  // below what gets a mapping of its own
   constexpr std::size_t kMostBlocks = 10;
   constexpr std::uintptr_t kLargePage = 2 * 1024 * 1024;
-  ::mallopt(M_TOP_PAD, static_cast<int>(bytes));
   // What the heap grows by begins right before a large page: pages that are written to before they
   // are asked for as large ones stay small, and so does all up to the next large one.
   constexpr std::uintptr_t kWritten = (kSmall / kPage + 4) * kPage;
+  ::mallopt(M_TOP_PAD, static_cast<int>(bytes));
   const auto here = reinterpret_cast<std::uintptr_t>(::sbrk(0));
   ::sbrk(static_cast<std::intptr_t>((2 * kLargePage - kWritten - here % kLargePage) % kLargePage));
   const auto before = reinterpret_cast<std::uintptr_t>(::sbrk(0));

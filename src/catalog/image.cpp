@@ -38,23 +38,31 @@ constexpr std::size_t kFileRowBytes = 6 * sizeof(std::uint32_t);
 
 std::string write_image(std::span<const ImageFile> files, const diag::Sources& sources,
                         const Programs& programs) {
+  // Names come first and together: a search goes through them, and texts between would make it
+  // touch all pages of the image.
   std::string pool;
+  for (const ImageFile& file : files) pool += file.name;
+  std::size_t name_at = 0;
   std::string rows;
   std::string everything;
   const std::size_t span_bytes = sources.span_count() * sizeof(diag::Span);
   const std::size_t pool_at = kHeaderBytes + files.size() * kFileRowBytes + span_bytes;
+  const auto put = [&](std::size_t at, std::size_t size) {
+    put_u32(rows, pool_at + at);
+    put_u32(rows, size);
+  };
   for (const ImageFile& file : files) {
+    put(name_at, file.name.size());
+    name_at += file.name.size();
+    put(pool.size(), file.text.size());
+    pool += file.text;
     for (const std::string_view part : {std::string_view(file.name), std::string_view(file.text)}) {
-      put_u32(rows, pool_at + pool.size());
-      put_u32(rows, part.size());
-      pool += part;
       everything += part;
       everything += '\0';
     }
     std::string tree;
     yaml::pack(tree, file.tree);
-    put_u32(rows, pool_at + pool.size());
-    put_u32(rows, tree.size());
+    put(pool.size(), tree.size());
     pool += tree;
   }
   std::string compiled;

@@ -31,11 +31,6 @@ std::size_t hash_key(const Node& key) {
 
 }  // namespace
 
-struct MapIndex {
-  std::uint32_t mask = 0;
-  const std::uint32_t* slots = nullptr;
-};
-
 std::string_view kind_name(Kind kind) {
   switch (kind) {
     case Kind::null:
@@ -102,12 +97,13 @@ double Node::as_real() const {
 const Node* Node::find(const Node& key) const {
   if (!is_map()) return nullptr;
   if (deferred_) return content().find(key);
-  if (index_ != nullptr) {
-    for (std::uint32_t slot = static_cast<std::uint32_t>(hash_key(key)) & index_->mask;;
-         slot = (slot + 1) & index_->mask) {
-      const std::uint32_t at = index_->slots[slot];
+  if (indexed_) {
+    const MapIndex& index = *payload_.index;
+    for (std::uint32_t slot = static_cast<std::uint32_t>(hash_key(key)) & index.mask;;
+         slot = (slot + 1) & index.mask) {
+      const std::uint32_t at = index.slots[slot];
       if (at == kFree) return nullptr;
-      if (equal(payload_.entries[at].key, key)) return &payload_.entries[at].value;
+      if (equal(index.entries[at].key, key)) return &index.entries[at].value;
     }
   }
   for (const Entry& entry : entries()) {
@@ -124,18 +120,19 @@ const Entry* Node::find_entry(std::string_view key) const {
     return written.size_ == key.size() && written.is_string() &&
            (key.empty() || (*written.payload_.text == key.front() && written.as_string() == key));
   };
-  if (index_ == nullptr) {
+  if (!indexed_) {
     const Entry* const end = payload_.entries + size_;
     for (const Entry* entry = payload_.entries; entry != end; ++entry) {
       if (is_key(entry->key)) return entry;
     }
     return nullptr;
   }
-  for (std::uint32_t slot = static_cast<std::uint32_t>(base::quick_digest(key)) & index_->mask;;
-       slot = (slot + 1) & index_->mask) {
-    const std::uint32_t at = index_->slots[slot];
+  const MapIndex& index = *payload_.index;
+  for (std::uint32_t slot = static_cast<std::uint32_t>(base::quick_digest(key)) & index.mask;;
+       slot = (slot + 1) & index.mask) {
+    const std::uint32_t at = index.slots[slot];
     if (at == kFree) return nullptr;
-    const Entry& entry = payload_.entries[at];
+    const Entry& entry = index.entries[at];
     if (is_key(entry.key)) return &entry;
   }
 }
@@ -252,7 +249,8 @@ Node Arena::placed_map(std::span<const Entry> entries, Origin origin) {
       while (slots[slot] != kFree) slot = (slot + 1) & mask;
       slots[slot] = i;
     }
-    node.index_ = &make<MapIndex>(MapIndex{mask, slots});
+    node.payload_.index = &make<MapIndex>(MapIndex{entries.data(), slots, mask});
+    node.indexed_ = true;
   }
   return node;
 }

@@ -108,27 +108,43 @@ class Node {
     const char* text;
     const Node* items;
     const Entry* entries;
+    const MapIndex* index;
     const Deferred* deferred;
   };
   /// Of a deferred list or map: what was made of it.
   const Node& content() const;
+  /// Of a map that is not deferred.
+  const Entry* first_entry() const;
   Payload payload_ = {.integer = 0};
   std::uint32_t size_ = 0;
   Origin origin_ = kNoOrigin;
-  // Only for maps over kIndexedSize entries: open-addressed hash index.
-  const MapIndex* index_ = nullptr;
   Kind kind_ = Kind::null;
   bool deferred_ = false;
+  bool indexed_ = false;  // only maps over kIndexedSize entries
 };
+
+// Trees are most of what a run has in memory, and reading them most of what it waits for.
+static_assert(sizeof(void*) != 8 || sizeof(Node) == 24);
 
 struct Entry {
   Node key;
   Node value;
 };
 
+/// The entries of a large map, with an open-addressed hash index of their places.
+struct MapIndex {
+  const Entry* entries = nullptr;
+  const std::uint32_t* slots = nullptr;
+  std::uint32_t mask = 0;
+};
+
+inline const Entry* Node::first_entry() const {
+  return indexed_ ? payload_.index->entries : payload_.entries;
+}
+
 inline std::span<const Entry> Node::entries() const {
   if (!is_map()) return {};
-  return {deferred_ ? content().payload_.entries : payload_.entries, size_};
+  return {deferred_ ? content().first_entry() : first_entry(), size_};
 }
 
 /// A list or map that is made at most once, by whichever thread looks into it first. It lives in
