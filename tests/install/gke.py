@@ -104,6 +104,26 @@ def healthy_flux(check, world):
 
 
 @case
+def kubeflow(check, world):
+    world.edit(("  gitops:\n    engine: argocd", "  platformServices:\n    kubeflow: {user: alice@example.com, components: [trainer]}\n  gitops:\n    engine: flux"))
+    ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+    parts = {name: {"metadata": {"name": "lab-kubeflow-" + name}, "status": ready}
+             for name in ("cert-manager", "istio-crds", "istio-namespace", "istio", "oauth2-proxy", "dex", "namespace", "roles",
+                          "gateway", "profiles", "dashboard", "trainer")}
+    waits = {"conditions": [{"type": "Ready", "status": "False", "message": "dex: secret not found"}]}
+    parts["dex"]["status"] = waits
+    world.cluster["kustomizations.kustomize.toolkit.fluxcd.io"] = {"items": [parts[name] for name in parts if name != "trainer"]}
+    code, said = world.install()
+    check.that(code == 1, said)
+    check.says(said, "GPU0711", "`kubeflow` did not come true", "dex: dex: secret not found", "trainer is not there")
+    parts["dex"]["status"] = ready
+    world.cluster["kustomizations.kustomize.toolkit.fluxcd.io"] = {"items": list(parts.values())}
+    code, said = world.install()
+    check.that(code == 0, said)
+    check.clean(world)
+
+
+@case
 def a_pool_that_comes_later(check, world):
     check.that(world.install()[0] == 0, world.said)
     world.edit(("    - {name: spare,", "    - {name: more, machineType: g2-standard-8, zones: [us-central1-b], replicas: 1}\n    - {name: spare,"))

@@ -132,5 +132,40 @@ def a_cluster_that_exists(check, world):
     check.clean(world)
 
 
-CASES = [("a cluster that exists", a_cluster_that_exists), ("queues of teams", queues_of_teams),
+MORPHEUS = """apiVersion: gpuctl.dev/v1alpha1
+kind: Blueprint
+metadata: {name: lab}
+spec:
+  platform: existing-openshift
+  stage: dev
+  openshift: {version: "4.20"}
+  gpuPools:
+    - {name: train, nodes: {names: [a]}, replicas: 1, gpu: {model: A30, perNode: 2}}
+  platformServices:
+    morpheus: {pool: train, pullSecret: {existing: ngc}, triton: {models: [sid-minibert-onnx]}}
+  gitops: {repoURL: "https://git.example.com/fleet.git"}
+"""
+
+
+def morpheus(check, world):
+    (world.directory / "lab.yaml").write_text(MORPHEUS)
+    world.cluster = {
+        "nodes": {"items": [{"metadata": {"name": "a"}, "status": {"allocatable": {"nvidia.com/gpu": "2"}}}]},
+        "subscriptions.operators.coreos.com": {"items": [{"spec": {"name": name}, "status": {"state": "AtLatestKnown"}}
+                                                         for name in ("nfd", "gpu-operator-certified")]},
+        "deployments.apps": {"items": []}}
+    code, said = world.install()
+    check.that(code == 1, said)
+    check.says(said, "GPU0711", "`morpheus` did not come true", "the Deployments of Morpheus")
+    triton = {"metadata": {"name": "triton"}, "status": {"conditions": [condition("Available", "False")]}}
+    world.cluster["deployments.apps"] = {"items": [triton]}
+    code, said = world.install()
+    check.says(said, "`morpheus` did not come true", "Deployment `triton` is not available")
+    triton["status"]["conditions"] = [condition("Available", "True")]
+    code, said = world.install()
+    check.that(code == 0, said)
+    check.clean(world)
+
+
+CASES = [("a cluster that exists", a_cluster_that_exists), ("morpheus", morpheus), ("queues of teams", queues_of_teams),
          ("queues of the kai scheduler", queues_of_the_kai_scheduler)]
