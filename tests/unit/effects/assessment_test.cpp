@@ -123,7 +123,7 @@ TEST_F(Assessing, RowsOfAllKinds) {
   EXPECT_TRUE(rows().covers("", "ConfigMap", other));
   // Those of a later folder come before those of the kind itself in an earlier one.
   const std::vector<const Kind*>& known = rows().of("", "Service");
-  ASSERT_EQ(known.size(), 3U);
+  ASSERT_EQ(known.size(), 5U);
   EXPECT_EQ(known.front()->name, "*");
   EXPECT_EQ(known[1]->name, "Service");
   EXPECT_EQ(known.back()->name, "Service");
