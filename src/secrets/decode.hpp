@@ -21,8 +21,8 @@ std::string from_percent(std::string_view text);
 /// `\"`, `\\`, `\/`, `\n`, `\t`, `\u0041` become what they stand for: text of a string in JSON.
 std::string from_escapes(std::string_view text);
 
-/// The lines from the first to the last with an escape; empty when there is none. A backslash before
-/// white space is none: it continues a line.
+/// The lines from the first to the last with an escape; empty when there is none. A backslash
+/// before white space is none: it continues a line.
 std::string_view escaped_lines(std::string_view text);
 
 bool is_gzip(std::string_view bytes);
