@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "diag/sources.hpp"
 #include "secrets/assignments.hpp"
 #include "secrets/ciphertext.hpp"
 #include "secrets/decode.hpp"
@@ -90,10 +91,11 @@ std::vector<Range> long_words(std::string_view text, const std::vector<Range>& s
 // key, or begins with an indicator. Scripts and most prose are told from YAML by that.
 bool may_hold_collection(std::string_view text) {
   bool begins = true;  // no line of this document was seen yet
+  text = diag::without_byte_order_mark(text);
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    if (line.starts_with("---")) {
+    if (line.starts_with("---") || line.starts_with("...")) {
       begins = true;
       line.remove_prefix(3);
     }
@@ -288,7 +290,8 @@ class TextSearch {
         look_into(all, plain, " in percent-encoding");
       }
     }
-    if (const std::string_view lines = escaped_lines(text_); !lines.empty()) {
+    if (std::string_view lines = escaped_lines(text_); !lines.empty()) {
+      if (may_hold_collection(text_)) lines = text_;  // no part of a document is one
       const auto begin = static_cast<std::size_t>(lines.data() - text_.data());
       look_into({begin, begin + lines.size()}, from_escapes(lines), "");
     }

@@ -112,16 +112,22 @@ TEST_F(SearchTest, LooksIntoTextsThatCanHoldNames) {
 TEST_F(SearchTest, LooksIntoLinesWithEscapes) {
   EXPECT_EQ(found("a: |\n  password of the db\n  {\\\"dbPassword\\\": \\\"hunter2x9\\\"}\n  end\n"),
             "a");
+  EXPECT_EQ(found("a: |\n  {\\\"kind\\\": \\\"Secret\\\", \\\"data\\\": {\n  \\\"x\\\": "
+                  "\\\"eA==\\\"\n  }\n  }\n"),
+            "a");
+  EXPECT_EQ(found("a: |\n  \\\"kind\\\": \\\"Secret\\\"\n  data: {x: eA==}\n"), "a");
   EXPECT_EQ(found("a: \"x\\n{\\\\\\\"auth\\\\\\\": \\\\\\\"" + kToken + "\\\\\\\"}\""), "a");
 }
 
 TEST_F(SearchTest, LooksIntoTextsThatCanBeCollections) {
   constexpr const char* kSecret = "kind: Secret\n  apiVersion: v1\n  data: {x: eA==}\n";
-  for (const char* before : {"", "# a file\n\n  ", "---\n  ", "prose first\n  ---\n  ",
-                             "%YAML 1.1\n  ---\n  ", "--- !!map\n  ", "&all\n  "}) {
+  for (const char* before :
+       {"", "# a file\n\n  ", "---\n  ", "prose first\n  ---\n  ", "%YAML 1.1\n  ---\n  ",
+        "--- !!map\n  ", "&all\n  ", "prose first\n  ...\n  "}) {
     EXPECT_EQ(found("a: |\n  " + std::string(before) + kSecret), "a") << before;
   }
   EXPECT_EQ(found("a: |\n  - kind: Secret\n    data: {x: eA==}\n"), "a");
+  EXPECT_EQ(found("a: \"\\uFEFF---\\nkind: Secret\\ndata: {x: eA==}\\n\""), "a");
   EXPECT_EQ(found("a: |\n  ? kind\n  : Secret\n  ? data\n  : {x: eA==}\n"), "a");
 }
 
