@@ -2,41 +2,39 @@
 
 import re
 
-TEAMS = """apiVersion: gpuctl.dev/v1alpha1
+BLUEPRINT = """apiVersion: gpuctl.dev/v1alpha1
 kind: Blueprint
-metadata: {name: lab}
+metadata: {{name: lab}}
 spec:
   platform: existing-openshift
   stage: dev
-  openshift: {version: "4.20"}
-  gpuPools:
+  openshift: {{version: "4.20"}}
+{}  gitops: {{repoURL: "https://git.example.com/fleet.git"}}
+"""
+
+TEAMS = """  gpuPools:
     - {name: train, nodes: {names: [a]}, replicas: 1, gpu: {model: A30, perNode: 2}}
   teams:
     - {name: vision, namespaces: [vision], share: 50}
     - {name: language, namespaces: [language], share: 50}
   queues: {controller: kueue, nodes: [{pool: train, cpu: 16, memoryGiB: 64}]}
-  gitops: {repoURL: "https://git.example.com/fleet.git"}
 """
 
-METAL = """apiVersion: gpuctl.dev/v1alpha1
-kind: Blueprint
-metadata: {name: lab}
-spec:
-  platform: existing-openshift
-  stage: dev
-  openshift: {version: "4.20"}
-  gpuPools:
+METAL = """  gpuPools:
     - {name: named, nodes: {names: [a, b]}, replicas: 2, gpu: {model: A30, perNode: 2}}
     - {name: labelled, nodes: {selector: {rack: r1}}, replicas: 3, gpu: {model: A30, perNode: 2}}
   gpuStack:
     smokeTests: {enabled: true, pools: [named]}
     acceptance: {enabled: true, pools: [named], betweenMachines: {enabled: true}}
-  gitops: {repoURL: "https://git.example.com/fleet.git"}
 """
 
 
+def write(world, fields):
+    (world.directory / "lab.yaml").write_text(BLUEPRINT.format(fields))
+
+
 def teams(world, controller):
-    (world.directory / "lab.yaml").write_text(TEAMS.replace("controller: kueue", f"controller: {controller}"))
+    write(world, TEAMS.replace("controller: kueue", f"controller: {controller}"))
     packages = ("nfd", "gpu-operator-certified", "kueue-operator", "openshift-cert-manager-operator")
     world.cluster = {
         "nodes": {"items": [{"metadata": {"name": "a"}, "status": {"allocatable": {"nvidia.com/gpu": "2"}}}]},
@@ -92,7 +90,7 @@ def queues_of_the_kai_scheduler(check, world):
 
 
 def a_cluster_that_exists(check, world):
-    (world.directory / "lab.yaml").write_text(METAL)
+    write(world, METAL)
     code, said = world.install("--dry-run")
     check.that(code == 0 and "openshift-install" not in said and "oc get nodes" in said, said)
 
@@ -132,23 +130,15 @@ def a_cluster_that_exists(check, world):
     check.clean(world)
 
 
-MORPHEUS = """apiVersion: gpuctl.dev/v1alpha1
-kind: Blueprint
-metadata: {name: lab}
-spec:
-  platform: existing-openshift
-  stage: dev
-  openshift: {version: "4.20"}
-  gpuPools:
+MORPHEUS = """  gpuPools:
     - {name: train, nodes: {names: [a]}, replicas: 1, gpu: {model: A30, perNode: 2}}
   platformServices:
     morpheus: {pool: train, pullSecret: {existing: ngc}, triton: {models: [sid-minibert-onnx]}}
-  gitops: {repoURL: "https://git.example.com/fleet.git"}
 """
 
 
 def morpheus(check, world):
-    (world.directory / "lab.yaml").write_text(MORPHEUS)
+    write(world, MORPHEUS)
     world.cluster = {
         "nodes": {"items": [{"metadata": {"name": "a"}, "status": {"allocatable": {"nvidia.com/gpu": "2"}}}]},
         "subscriptions.operators.coreos.com": {"items": [{"spec": {"name": name}, "status": {"state": "AtLatestKnown"}}
