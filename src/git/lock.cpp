@@ -57,8 +57,18 @@ std::string owner_of(std::string_view text) {
   return base::parse_integer(digits) ? digits : "";
 }
 
-std::string change_time(const struct stat& status) {
-  return std::to_string(status.st_ctim.tv_sec) + "." + std::to_string(status.st_ctim.tv_nsec);
+// When a file was made, or last changed where the file system does not keep that; empty without the
+// file. The time of change alone is not enough: a write that SIGKILL stops before its first byte has
+// set it.
+std::string time_made(const std::string& path) {
+  struct statx status {};
+  if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_CTIME, &status) !=
+      0) {
+    return "";
+  }
+  const bool known = (status.stx_mask & STATX_BTIME) != 0;
+  const statx_timestamp& time = known ? status.stx_btime : status.stx_ctime;
+  return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
 }
 
 // Replaces what a lock file says, so that a kill at any moment leaves the old text or the new one:
@@ -93,8 +103,8 @@ bool is_announced(const std::string& path, const struct stat& status, const time
          status.st_ctim.tv_sec - since.tv_sec <= kMoment && is_closed(path);
 }
 
-// Removes the lock file that a note written at `since` tells of: announced, untouched since it was
-// made, or with our commit in it. Any other file of that name is somebody else's.
+// Removes the lock file that a note written at `since` tells of: announced, still the empty one that
+// we made, or with our commit in it. Any other file of that name is somebody else's.
 void remove_left_lock(const std::string& git_directory, std::string_view left,
                       const timespec& since) {
   const std::size_t line = left.find('\n');
@@ -116,7 +126,7 @@ void remove_left_lock(const std::string& git_directory, std::string_view left,
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
   bool ours = time == kAnnounced ? is_announced(path, status, since)
-                                 : status.st_size == 0 && change_time(status) == time;
+                                 : status.st_size == 0 && time_made(path) == time;
   if (!ours) {
     const auto content = base::read_file(path, kMostNote);
     const auto* text = std::get_if<std::string>(&content);
@@ -227,9 +237,8 @@ void RepositoryLock::announce_lock_file(const std::string& file, const std::stri
 }
 
 void RepositoryLock::note_lock_file(const std::string& file, const std::string& commit) {
-  struct stat status {};
-  if (::lstat((git_directory_ + "/" + file).c_str(), &status) != 0) return;
-  note(change_time(status), file, commit);
+  const std::string time = time_made(git_directory_ + "/" + file);
+  if (!time.empty()) note(time, file, commit);
 }
 
 void RepositoryLock::forget_lock_file() {

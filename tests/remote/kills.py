@@ -13,6 +13,16 @@ import servers
 CASES = 4  # for each kind, so that they run side by side
 
 
+def lock_files(repository):
+    """What a killed run has left to the next one: its note, and Git's lock files."""
+    found = []
+    for path in sorted([*repository.rglob("*.lock")]):
+        status = path.stat()
+        found.append(f"{path.name}: {path.read_bytes()!r}, changed {status.st_ctime_ns}, "
+                     f"written {status.st_mtime_ns}")
+    return "; ".join(found)
+
+
 def killed(scene, kind, part, kills):
     scene.fill()
     if kind == "local":
@@ -56,8 +66,9 @@ def killed(scene, kind, part, kills):
         elif b"pushed " in out or b"committed " in out:
             scene.check(False, f"{what}: said it was done, and it was not")
         scene.sound(what)
+        left = lock_files(scene.fleet / ".git") if kind == "local" else ""
         done = scene.apply(url)
-        scene.check(done.code == 0, f"{what}: next run: {done.text}")
+        scene.check(done.code == 0, f"{what}: next run: {done.text} ({left})")
         scene.check(scene.git("rev-parse", "main^{tree}").strip() == expected[replicas],
                     f"{what}: next run made another tree")
         if kind == "local" and new == old:

@@ -11,7 +11,9 @@ import shutil
 import socket
 import ssl
 import subprocess
+import sys
 import threading
+import traceback
 
 HOST = "127.0.0.1"
 USER, PASSWORD = "writer", "c4nary-Passw0rd-71"
@@ -67,6 +69,9 @@ class Backend(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def log_error(self, words, *values):
+        self.server.scene.check(False, f"the server of this test: {words % values}")
 
     def answer(self, status, *headers):
         self.send_response(status)
@@ -136,6 +141,14 @@ class Server(http.server.ThreadingHTTPServer):
     block_on_close = False
 
     request_queue_size = 64  # a client that finds the queue full is reset
+
+    def handle_error(self, *_):
+        """A request without an answer: a client that went away, or a fault of this server."""
+        error = traceback.format_exc()
+        if isinstance(sys.exc_info()[1], ConnectionError):
+            print(error, file=sys.stderr)
+        else:
+            self.scene.check(False, f"the server of this test: {error}")
 
 
 def web(scene, auth=True, before=None, after=None, folder=None, tls=None):

@@ -2,6 +2,7 @@
 what they checked."""
 
 import collections
+import faulthandler
 import multiprocessing
 import os
 import pathlib
@@ -11,6 +12,8 @@ import time
 import traceback
 
 from support.program import arguments, skip
+
+LONG_S = 300  # for one case; a whole test has 600 s
 
 
 class Checks:
@@ -63,12 +66,14 @@ def chosen(cases, options, tally):
 
 
 def outcome(name, checks, run):
-    """Runs a case, and gives what run_all() wants of it."""
+    """Runs a case, and gives what run_all() wants of it. Where it takes very long, says at what."""
     started = time.monotonic()
+    faulthandler.dump_traceback_later(LONG_S)
     try:
         run()
     except Exception:  # noqa: BLE001: the other cases have to run
         checks.failures.append(traceback.format_exc())
+    faulthandler.cancel_dump_traceback_later()
     return name, checks.passed, checks.failures, checks.skipped, time.monotonic() - started
 
 

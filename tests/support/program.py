@@ -72,7 +72,7 @@ class Tally:
             self.passed += 1
         else:
             self.failed += 1
-            print(f"FAILED {what}")
+            print(f"FAILED {what}", flush=True)  # what ends this test may come before its end
         return good
 
     def close(self):

@@ -1,5 +1,6 @@
 // What a killed run leaves: its note, and the lock file of Git.
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <thread>
 
@@ -49,6 +50,20 @@ TEST_F(LeftLockTest, IsRemovedWhenUntouched) {
   EXPECT_FALSE(std::filesystem::exists(file_));
 }
 
+// The kernel sets the time of change before it looks whether the writer was killed: in one of some
+// hundred kills between the making of the file and what is written to it.
+TEST_F(LeftLockTest, IsRemovedWhenItsWriteWasCutShort) {
+  leave("");
+  struct statx status {};
+  ASSERT_EQ(::statx(AT_FDCWD, file_.c_str(), 0, STATX_BTIME, &status), 0);
+  if ((status.stx_mask & STATX_BTIME) == 0) GTEST_SKIP() << "no times of making on this disk";
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const int writer = ::open(file_.c_str(), O_WRONLY | O_CLOEXEC);
+  ASSERT_EQ(::futimens(writer, nullptr), 0);
+  ::close(writer);
+  EXPECT_TRUE(commits());
+}
+
 TEST_F(LeftLockTest, IsRemovedWithOurCommitInIt) {
   leave(id_ + "\n");
   EXPECT_TRUE(commits());
@@ -60,6 +75,7 @@ TEST_F(LeftLockTest, StaysWhenItMayBeOfSomebodyElse) {
   std::filesystem::remove(file_);
   leave("");
   std::filesystem::remove(file_);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   test::put(file_, "");  // the same name, later
   EXPECT_FALSE(commits());
   EXPECT_TRUE(std::filesystem::exists(file_));
