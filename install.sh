@@ -26,7 +26,7 @@ fail() {
 
 usage() {
   cat <<'TEXT'
-usage: ./install.sh [VERB] [--with-tests] [--from ARCHIVE [--key FILE]]
+usage: ./install.sh [VERB] [--with-tests] [--all] [--from ARCHIVE [--key FILE]]
 
   install   install missing packages, build a release, install it (the default)
             --from ARCHIVE: install what a release archive has, without a compiler. SHA256SUMS
@@ -35,7 +35,8 @@ usage: ./install.sh [VERB] [--with-tests] [--from ARCHIVE [--key FILE]]
   packages  install missing packages only (--with-tests: those of the tests too)
   build     packages and the release build, nothing installed
   demo      build, then commit the sample blueprints to a Git repository of their own
-  test      install what the tests need, build with tests, run them
+  test      install what the tests need, build with tests, run them (--all: the exhaustive
+            ones as well, another quarter of an hour)
   help      this text
 
 environment:
@@ -302,7 +303,13 @@ verb_test() {
   fi
   say "tests"
   status=0
-  ctest --preset release --parallel "$(job_count)" || status=$?
+  set -- --label-exclude '^exhaustive$'
+  if [ "$all" = 1 ]; then
+    set --
+  else
+    note "without the exhaustive ones (--all), which CI runs as well"
+  fi
+  ctest --preset release --parallel "$(job_count)" "$@" || status=$?
   log=build/release/Testing/Temporary/LastTest.log
   skipped=$(grep -hE '^\[  SKIPPED \] [A-Za-z]|^SKIPPED:' "$log" | sort -u || true)
   if [ -n "$skipped" ]; then
@@ -324,11 +331,19 @@ case ${1:-} in
     ;;
 esac
 with_tests=build
+all=0
 from=
 key=
 while [ $# -gt 0 ]; do
   case $1 in
     --with-tests) with_tests=tests ;;
+    --all)
+      if [ "$verb" != test ]; then
+        usage >&2
+        exit 64
+      fi
+      all=1
+      ;;
     --from | --key)
       if [ "$verb" != install ] || [ -z "${2:-}" ]; then
         usage >&2

@@ -303,6 +303,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
     parser.add_argument("--filter", default="", help="only cases whose path contains this")
+    parser.add_argument("--every", type=int, default=1, help="only one case in so many")
     parser.add_argument("--accept", action="store_true", help="take what comes as expected")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     options = parser.parse_args()
@@ -323,6 +324,7 @@ def main():
 
     with new_folder("golden-cases-") as scratch:
         cases = [case for case in golden_cases.find(scratch) if options.filter in case.name]
+        cases = cases[::options.every]
         if options.list:
             print("\n".join(case.name for case in cases))
             return 0
