@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import resource
 import shutil
 import stat
 import subprocess
@@ -68,11 +67,7 @@ def small_files(scene):
     """A limit on the size of files (`ulimit -f`) is an error that says so, not the end by a signal."""
     scene.fill()
     scene.commit_elsewhere("large", "".join(f"{number}\n" for number in range(20000)))
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (8000, 8000))
-
-    done = scene.apply(f"file://{scene.fleet}", before=limit)
+    done = scene.apply(f"file://{scene.fleet}", shell="ulimit -f 16")  # blocks of 512 bytes
     scene.refused(done, "GPU0526", "limit", ["File too large", "ulimit", "XDG_CACHE_HOME"])
     scene.check("signal" not in done.text, f"a signal: {done.text}")
     scene.accepted(scene.apply(f"file://{scene.fleet}"), "without the limit")

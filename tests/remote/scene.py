@@ -131,13 +131,14 @@ class Scene(Checks):
 
     # Runs
 
-    def start(self, *words, env=None, before=None):
-        """`before` is called in the new process, before it becomes gpuctl."""
-        return subprocess.Popen([str(word) for word in (self.gpuctl, *words)],
+    def start(self, *words, env=None, shell=""):
+        """`shell` is run by a shell that then becomes gpuctl. (Python's own way, a function between
+        fork and exec, can wait forever in a process with threads, such as these servers.)"""
+        before = ["sh", "-c", f'{shell} && exec "$@"', "sh"] if shell else []
+        return subprocess.Popen([*before, *(str(word) for word in (self.gpuctl, *words))],
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, cwd=self.work,
-                                env={**self.env, **(env or {})}, start_new_session=True,
-                                preexec_fn=before)
+                                env={**self.env, **(env or {})}, start_new_session=True)
 
     def finish(self, child, started=None, deadline=DEADLINE_S):
         started = started or time.monotonic()
@@ -150,12 +151,12 @@ class Scene(Checks):
             self.check(False, f"no end within {deadline * self.slow} s: {done.text}")
         return done
 
-    def run(self, *words, env=None, before=None):
+    def run(self, *words, env=None, shell=""):
         started = time.monotonic()
-        return self.finish(self.start(*words, env=env, before=before), started)
+        return self.finish(self.start(*words, env=env, shell=shell), started)
 
-    def apply(self, url, *words, env=None, name="lab", before=None):
-        return self.run("apply", f"{name}.yaml", "--repo", url, *words, env=env, before=before)
+    def apply(self, url, *words, env=None, name="lab", shell=""):
+        return self.run("apply", f"{name}.yaml", "--repo", url, *words, env=env, shell=shell)
 
     def git(self, *words, at="", good=True):
         where = [] if at is None else ["-C", str(at or self.fleet)]

@@ -2,6 +2,7 @@
 what they checked."""
 
 import collections
+import concurrent.futures
 import faulthandler
 import multiprocessing
 import os
@@ -78,10 +79,14 @@ def outcome(name, checks, run):
 
 
 def run_all(function, jobs, processes, tally):
-    """`function` makes an outcome() of each job; how often each reason for leaving out was given."""
+    """`function` makes an outcome() of each job; how often each reason for leaving out was given.
+
+    A process that dies with its job is an exception here; a multiprocessing.Pool would wait for it."""
     skipped, times = collections.Counter(), []
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        for name, passed, failures, left_out, seconds in pool.imap_unordered(function, jobs):
+    with concurrent.futures.ProcessPoolExecutor(
+            processes, mp_context=multiprocessing.get_context("fork")) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(function, job) for job in jobs]):
+            name, passed, failures, left_out, seconds = done.result()
             tally.passed += passed
             times.append((seconds, name))
             for failure in failures:
