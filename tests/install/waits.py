@@ -190,5 +190,5 @@ def data_science(check, world):
     check.clean(world)
 
 
-CASES = [("a cluster that exists", a_cluster_that_exists), ("data science", data_science), ("morpheus", morpheus), ("queues of teams", queues_of_teams),
-         ("queues of the kai scheduler", queues_of_the_kai_scheduler)]
+CASES = [("a cluster that exists", a_cluster_that_exists), ("data science", data_science), ("morpheus", morpheus),
+         ("queues of teams", queues_of_teams), ("queues of the kai scheduler", queues_of_the_kai_scheduler)]
