@@ -157,5 +157,38 @@ def morpheus(check, world):
     check.clean(world)
 
 
-CASES = [("a cluster that exists", a_cluster_that_exists), ("morpheus", morpheus), ("queues of teams", queues_of_teams),
-         ("queues of the kai scheduler", queues_of_the_kai_scheduler)]
+DATA_SCIENCE = """  gpuPools:
+    - {name: train, nodes: {names: [a]}, replicas: 1, gpu: {model: A30, perNode: 2}}
+  platformServices:
+    dataScience: {distribution: openDataHub, test: {}}
+"""
+
+
+def data_science(check, world):
+    write(world, DATA_SCIENCE)
+    world.cluster = {
+        "nodes": {"items": [{"metadata": {"name": "a"}, "status": {"allocatable": {"nvidia.com/gpu": "2"}}}]},
+        "subscriptions.operators.coreos.com": {"items": [{"spec": {"name": name}, "status": {"state": "AtLatestKnown"}} for name
+                                                         in ("nfd", "gpu-operator-certified", "opendatahub-operator")]},
+        "datascienceclusters.datasciencecluster.opendatahub.io": {"items": []}}
+    code, said = world.install()
+    check.that(code == 1, said)
+    check.says(said, "GPU0711", "`data-science` did not come true", "the DataScienceCluster")
+    platform = {"status": {"phase": "Not Ready", "conditions": [
+        condition("Ready", "False", message="Some components are not ready: kserve"),
+        condition("KserveReady", "False", message="1/2 deployments ready"),
+        condition("DashboardReady", "Unknown"),
+        condition("RayReady", "False", severity="Info", message="Component ManagementState is set to Removed")]}}
+    world.cluster["datascienceclusters.datasciencecluster.opendatahub.io"] = {"items": [platform]}
+    code, said = world.install()
+    check.that(code == 1, said)
+    check.says(said, "`data-science` did not come true", "KserveReady: 1/2 deployments ready", "DashboardReady")
+    check.that("RayReady" not in said and "Some components" not in said, said)
+    platform["status"] = {"phase": "Ready"}
+    code, said = world.install()
+    check.that(code == 0, said)
+    check.clean(world)
+
+
+CASES = [("a cluster that exists", a_cluster_that_exists), ("data science", data_science), ("morpheus", morpheus),
+         ("queues of teams", queues_of_teams), ("queues of the kai scheduler", queues_of_the_kai_scheduler)]
