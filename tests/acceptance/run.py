@@ -25,6 +25,7 @@ except ImportError:
 
 BLUEPRINT = ROOT / "tests/golden/render/acceptance-openshift/blueprint.yaml"
 MACHINES = ROOT / "tests/golden/render/acceptance-machines-openshift/blueprint.yaml"
+RDMA = ROOT / "tests/golden/render/acceptance-rdma-vsphere/blueprint.yaml"
 MATRIX = """Device 0: NVIDIA A100-SXM4-40GB (00000000:07:00)
 
 Running host_to_device_memcpy_ce.
@@ -152,13 +153,44 @@ def cases_between_machines(test):
         yield "no torchrun", test, {}, first, False, "the image has no torchrun"
 
 
+def cases_over_rdma(test):
+    """The test between three machines of four GPUs each, and what NCCL says of its connections."""
+    torchrun = {"torchrun": f"#!{sys.executable}\n" + (pathlib.Path(__file__).parent / "torchrun.py").read_text()}
+    first = {"JOB": "between-h100-1a2b3c4d", "JOB_COMPLETION_INDEX": "0", "BUS": "100000000000"}
+    other = first | {"JOB_COMPLETION_INDEX": "1"}
+    figures = "betweenMachinesBusBandwidthGBps=70.00 network=rdma transport=IB gpuDirect="
+    yield "RDMA", test, torchrun, first | {"VIA": "IB/0/GDRDMA IB/1(3)/GDRDMA(PCI)/Shared"}, True, figures + "all"
+    yield "RDMA past some GPUs", test, torchrun, first | {"VIA": "IB/0/GDRDMA IB/1(3)"}, True, figures + "some"
+    yield "RDMA past GPUs", test, torchrun, first | {"VIA": "IB/0 IB/1"}, True, figures + "none"
+    yield ("slow RDMA", test, torchrun, first | {"VIA": "IB/0", "BUS": "10000000000"}, False,
+           figures.replace("70", "7") + "none below what is expected: betweenMachinesBusBandwidthGBps<40")
+    yield ("RDMA on another machine", test, torchrun, other | {"VIA": "IB/0/GDRDMA"}, True,
+           "the figure is in the message of the pod with index 0")
+    for pod in first, other:
+        yield ("sockets", test, torchrun, pod | {"VIA": "Socket/0 Socket/0"}, False,
+               "NCCL took Socket between machines, not RDMA (IB)")
+        yield ("sockets, too", test, torchrun, pod | {"VIA": "IB/0/GDRDMA Socket/0 IB/1/GDRDMA"}, False,
+               "NCCL took Socket between machines, not RDMA (IB)")
+        yield ("a plug-in", test, torchrun, pod | {"VIA": "IBext_v10/0/GDRDMA"}, False,
+               "NCCL took IBext_v10 between machines, not RDMA (IB)")
+        yield ("no word of a network", test, torchrun, pod, False,
+               "NCCL took no network that its log names between machines, not RDMA (IB)")
+        yield "no card", test, torchrun, pod | {"FAULT": "device"}, False, "NCCL found no RDMA device in the pod"
+        yield ("machines that do not meet", test, torchrun, pod | {"FAULT": "network"}, False,
+               "all-reduce among machines failed with exit code 1")
+
+
 def main():
     options = arguments(__doc__)
     tally = Tally()
     tests = containers_of(options.gpuctl, BLUEPRINT, "gpu-training")
     between = containers_of(options.gpuctl, MACHINES, "between-training")["between-machines"]
+    rdma = containers_of(options.gpuctl, RDMA, "between-h100")["between-machines"]
+    context = rdma["securityContext"]
+    tally.check(context["capabilities"] == {"drop": ["ALL"], "add": ["IPC_LOCK"]}
+                and not context["allowPrivilegeEscalation"] and "privileged" not in context, f"over RDMA: {context}")
     tally.check(list(tests) == ["diagnostics", "bandwidth", "all-reduce", "storage"], f"tests are {list(tests)}")
-    for what, container, programs, variables, passes, wanted in [*cases(tests), *cases_between_machines(between)]:
+    for what, container, programs, variables, passes, wanted in [*cases(tests), *cases_between_machines(between), *cases_over_rdma(rdma)]:
         code, last, message = ended(container, programs, **variables)
         tally.check((code == 0) == passes, f"{what}: ends with {code}, last line `{last}`")
         tally.check(last == wanted, f"{what}: last line `{last}`, wanted `{wanted}`")

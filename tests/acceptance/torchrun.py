@@ -2,7 +2,8 @@
 
 What it must be started with is looked at. Time passes as all-reduce makes it pass: BUS says how many bytes a second the
 network carries, for messages of 2 GiB and more half of it. FREE is the memory of a GPU in bytes; FAULT is `sum` where
-sums come out wrong, and `network` where processes do not find each other.
+sums come out wrong, `network` where processes do not find each other, and `device` where there is no card. VIA is the
+end of the line by which NCCL tells of a connection to another machine; several are parted by spaces.
 """
 
 import os
@@ -52,9 +53,17 @@ def all_reduce(data, op="sum"):
 
 
 def init_process_group(backend, timeout):
-    assert (backend, SETTINGS["NCCL_NET"]) == ("nccl", "Socket") and timeout.total_seconds() == 600
+    wanted = {"pods": ("Socket", "WARN"), "rdma": ("IB", "INFO")}[SETTINGS["NETWORK"]]
+    assert (SETTINGS["NCCL_NET"], SETTINGS["NCCL_DEBUG"]) == wanted
+    assert backend == "nccl" and timeout.total_seconds() == 600
+    if SETTINGS.get("FAULT") == "device":
+        print("gpu-0:71:71 [0] NCCL INFO NET/IB : No device found.", flush=True)
+        raise RuntimeError("NCCL error: invalid usage")
     if SETTINGS.get("FAULT") == "network":
         raise RuntimeError("the network is down")
+    print("gpu-0:71:71 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] via P2P/CUMEM")
+    for i, via in enumerate(SETTINGS.get("VIA", "").split()):
+        print(f"gpu-0:71:90 [0] NCCL INFO Channel {i:02}/0 : 7[7] -> 8[0] [send] via NET/{via}", flush=True)
 
 
 def module(name, **members):
