@@ -8,6 +8,7 @@ Argo CD 3.5: Sync Options, Sync Phases and Waves, Diff Customization). It goes t
   run would stumble over, and what it takes for a difference when others change what Git leaves to them;
 - the commits of a pool and of a whole layer that leave: no sync waits for an approval, no change is held up, and
   nothing is left behind;
+- the commits after which a sample on OpenShift has nothing but its machines: Argo CD has the right to delete the rest;
 - slips: a protected object that is lost from Git stays.
 """
 
@@ -20,6 +21,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
+from engines.rights import OWN_RULES  # noqa: E402
 from engines.schemas import FOLDERS, published  # noqa: E402
 from interop.run import as_objects, resources_of  # noqa: E402
 from interop.variants import with_engine, write_variant  # noqa: E402
@@ -35,6 +37,9 @@ COMPARED = {"ServerSideDiff=true", "IgnoreExtraneous"}
 ANNOTATIONS = {"sync-options", "compare-options", "sync-wave", "manifest-generate-paths"}
 ALLOWED = ["--max-effect", "upgrade", "--allow", "refused", "--allow", "unknown", "--quiet"]
 POOL = "training"
+ROLE = "gpuctl-argocd-application-controller"
+# What a sample has besides machines, and may have no more.
+SERVICES = ("teams", "queues", "platformServices", "acceptance")
 
 
 def note(value, name):
@@ -106,6 +111,7 @@ class Synced:
     waits: list = dataclasses.field(default_factory=list)    # objects whose removal somebody has to approve
     stays: list = dataclasses.field(default_factory=list)    # not in Git, never pruned: out of sync for ever
     pruned: list = dataclasses.field(default_factory=list)
+    forbidden: list = dataclasses.field(default_factory=list)  # would be pruned, but for the rights
     refused: str = ""
 
 
@@ -115,6 +121,17 @@ class Argocd:
     def __init__(self, kubectl, scratch):
         self.kubectl, self.scratch, self.live = kubectl, scratch, {}
         self.applications = {}
+        self.rules = None  # without a role of ours: an administrator's
+
+    def take_rights(self, objects):
+        given = [value["rules"] for value in objects if value["kind"] == "ClusterRole" and value["metadata"]["name"] == ROLE]
+        self.rules = [*OWN_RULES, *given[0]] if given else None
+
+    def may_delete(self, value):
+        group = value["apiVersion"].rpartition("/")[0]
+        return self.rules is None or any(
+            group in rule["apiGroups"] and {"*", f"{value['kind'].lower()}s"} & set(rule["resources"])
+            and {"*", "delete"} & set(rule["verbs"]) for rule in self.rules)
 
     def read(self, folder):
         files = resources_of(folder)
@@ -124,7 +141,9 @@ class Argocd:
         """Follows a commit: name of the Application -> Synced. `tree` is the repository, `cluster` the folder in it."""
         root = as_objects(self.kubectl, self.scratch, (cluster / "argocd/bootstrap/3-root/root.yaml").read_bytes())
         root = next(iter(root.values()))
+        # The root applies the rights in its first wave, before the Applications of the layers hear of anything.
         found = {root["metadata"]["name"]: self.one(root, self.read(cluster / "argocd"))}
+        self.take_rights(self.live[root["metadata"]["name"]].values())
         self.applications = {value["metadata"]["name"]: value for value in self.live[root["metadata"]["name"]].values()
                              if value["kind"] == "Application"}
         for name, application in sorted(self.applications.items(), key=lambda item: wave(item[1])):
@@ -143,8 +162,11 @@ class Argocd:
             {"false": result.stays, "confirm": result.waits}.get(way, result.pruned).append(key)
         if result.waits:  # the operation runs until somebody approves, or its time is up
             return result
+        if application["metadata"]["name"] in self.applications:  # the root deletes in its own namespace alone
+            result.forbidden = [key for key in result.pruned if not self.may_delete(live[key])]
         for key in result.pruned:
-            del live[key]
+            if key not in result.forbidden:
+                del live[key]
         live.update(wanted)
         return result
 
@@ -240,11 +262,11 @@ def check_waves(tally, argocd, cluster, what):
 class Fleet:
     """A repository with one cluster, and Argo CD that follows it."""
 
-    def __init__(self, tally, gpuctl, kubectl, scratch):
+    def __init__(self, tally, gpuctl, kubectl, scratch, sample="aws-p4d-mig-mixed"):
         self.tally, self.gpuctl, self.scratch = tally, gpuctl, scratch
         scratch.mkdir()
         shutil.copytree(ROOT / "blueprints", scratch / "in")
-        self.blueprint = scratch / "in/aws-p4d-mig-mixed.yaml"
+        self.blueprint = scratch / f"in/{sample}.yaml"
         self.blueprint.write_text(with_engine(self.blueprint.read_text(), "argocd"))
         self.repository = scratch / "fleet"
         self.argocd = Argocd(kubectl, scratch)
@@ -272,6 +294,8 @@ class Fleet:
     def unhindered(self, synced, what):
         waits = {name: one.waits for name, one in synced.items() if one.waits or one.refused}
         self.check(not waits, f"{what}: held up: {waits}")
+        forbidden = {name: one.forbidden for name, one in synced.items() if one.forbidden}
+        self.check(not forbidden, f"{what}: may not delete: {forbidden}")
 
 
 def check_removal(tally, gpuctl, kubectl, scratch):
@@ -301,6 +325,26 @@ def check_removal(tally, gpuctl, kubectl, scratch):
         fleet.check(not fleet.argocd.live[name], f"{name} goes, and leaves {list(fleet.argocd.live[name])}")
 
 
+def check_services(tally, gpuctl, kubectl, scratch):
+    """Samples on OpenShift lose what they have besides machines; each commit is followed."""
+    scratch.mkdir()
+    seen = 0
+    for sample in samples():
+        text = sample.read_text()
+        had = [name for name in SERVICES if re.search(rf"^  {name}:", text, re.M)]
+        if not had or re.search(r"^  platform: gke$|^kind: Fleet$", text, re.M):
+            continue
+        fleet = Fleet(tally, gpuctl, kubectl, scratch / sample.stem, sample.stem)
+        fleet.unhindered(fleet.commit(), f"{sample.stem}, first commit")
+        before = sum(map(len, fleet.argocd.live.values()))
+        for name in had:
+            fleet.change(rf"^  {name}:.*\n(?:^(?:    |\s*#|\s*$).*\n)*", "")
+        fleet.unhindered(fleet.commit(), f"{sample.stem} without {had}")
+        fleet.unhindered(fleet.commit("--step", "2"), f"{sample.stem} without {had}, the second step")
+        seen += sum(map(len, fleet.argocd.live.values())) < before
+    tally.check(seen > 0, "argocd: no sample has services that may leave")
+
+
 def check_slips(fleet):
     """Files that are lost from Git: what is protected stays, whatever the next sync does."""
     for kind, held in (("MachineSet", "waits"), ("Namespace", "stays")):
@@ -318,5 +362,6 @@ def check_argocd(tally, gpuctl, kubectl, scratch):
         ignored = sum(check_sample(tally, gpuctl, kubectl, folder / sample.stem, sample, operators) for sample in samples())
         tally.check(ignored > 0, "argocd: nothing is left to others")
         check_removal(tally, gpuctl, kubectl, folder / "removal")
+        check_services(tally, gpuctl, kubectl, folder / "services")
     except Exception as problem:  # the other parts go on
         tally.check(False, f"argocd: {type(problem).__name__}: {problem}")
