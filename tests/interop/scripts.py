@@ -205,7 +205,7 @@ def check_scripts(tally, gpuctl, scratch):
         names.add(name)
         done = run(["shellcheck", "--severity=style", f"--exclude={WANTED.get(name, '')}", path])
         tally.check(done.returncode == 0, f"the Job's container {name}: {done.stdout.decode()}")
-    known = {"approve", "enable", "diagnostics", "bandwidth", "all-reduce", "between-machines", "storage"}
+    known = {"approve", "ask", "enable", "diagnostics", "bandwidth", "all-reduce", "between-machines", "storage"}
     tally.check(names == known, f"scripts of Jobs: {sorted(names)}")
     check_separate(tally, scratch / "cloud-separate", scripts["separate-pool"])
     check_networks(tally, scratch / "cloud-networks", scripts["gpu-networks"])
