@@ -17,12 +17,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from support import jobs  # noqa: E402
 from support.program import ROOT, Tally, arguments  # noqa: E402
 
-try:
-    import yaml
-except ImportError:
-    print("skipped: PyYAML is not here (Debian: python3-yaml)")
-    raise SystemExit(77)
-
 BLUEPRINT = ROOT / "tests/golden/render/acceptance-openshift/blueprint.yaml"
 MACHINES = ROOT / "tests/golden/render/acceptance-machines-openshift/blueprint.yaml"
 RDMA = ROOT / "tests/golden/render/acceptance-rdma-vsphere/blueprint.yaml"
@@ -81,7 +75,7 @@ def ended(container, programs, **variables):
 
 def containers_of(gpuctl, blueprint, name):
     with tempfile.TemporaryDirectory() as scratch:
-        job = yaml.safe_load(jobs.rendered(gpuctl, blueprint, pathlib.Path(scratch), f"job-*-{name}-*.yaml"))
+        job = jobs.rendered(gpuctl, blueprint, pathlib.Path(scratch), f"job-*-{name}-*.yaml")
     pod = job["spec"]["template"]["spec"]
     return {one["name"]: one for one in pod.get("initContainers", []) + pod["containers"]}
 

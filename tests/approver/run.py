@@ -7,25 +7,18 @@ plan is approved. What the name of the Job does not tell is held by its edition:
 digest of each.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from support import jobs  # noqa: E402
+from support.program import ROOT, Tally, arguments  # noqa: E402
 
 TEMPLATE = ROOT / "templates/openshift/operator-approver.yaml"
 EDITIONS = ROOT / "tests/approver/editions.txt"
-
-try:
-    import yaml
-except ImportError:
-    print("skipped: PyYAML is not here (Debian: python3-yaml)")
-    raise SystemExit(77)
 
 # What the real program prints for these arguments, from a file that stands for the cluster.
 OC = '''#!/usr/bin/env python3
@@ -122,29 +115,22 @@ def run(container, pins, cluster, scratch):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    arguments = parser.parse_args()
-    failed = 0
+    options, tally = arguments(__doc__), Tally()
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
-        job = yaml.safe_load(jobs.rendered(arguments.gpuctl, ROOT / "blueprints/aws-minimal.yaml", scratch,
-                                           "job-nvidia-gpu-operator-operator-approver-*.yaml"))
+        job = jobs.rendered(options.gpuctl, ROOT / "blueprints/aws-minimal.yaml", scratch,
+                            "job-nvidia-gpu-operator-operator-approver-*.yaml")
         container = jobs.container_of(job)
         fault = jobs.edition_fault(job, ("PINS", "NAMESPACE"), TEMPLATE, EDITIONS)
-        if fault:
-            failed += 1
-            print(fault)
+        tally.check(not fault, fault)
         for name, text in (("oc", OC), ("sleep", SLEEP)):
             jobs.put_program(scratch, name, text)
         for what, pins, cluster, code, approved in CASES:
             ended, after, said = run(container, pins, cluster, scratch)
-            if (ended, after["approved"]) != (code, approved):
-                failed += 1
-                print(f"{what}: ended with {ended}, approved {after['approved']}\n{said}")
-    print(f"{len(CASES) + 1 - failed} passed, {failed} failed")
-    return 1 if failed else 0
+            tally.check((ended, after["approved"]) == (code, approved),
+                        f"{what}: ended with {ended}, approved {after['approved']}\n{said}")
+    tally.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

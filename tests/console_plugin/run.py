@@ -6,27 +6,20 @@ that is available or not, and the Console `cluster` with its list of plug-ins an
 API server does it. The rights that the Job is given are no more than what the script asks for.
 """
 
-import argparse
 import json
 import os
 import pathlib
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from support import jobs  # noqa: E402
+from support.program import ROOT, Tally, arguments  # noqa: E402
 
 TEMPLATES = ROOT / "templates/gpu-monitoring-openshift"
 EDITIONS = pathlib.Path(__file__).with_name("editions.txt")
 BLUEPRINT = ROOT / "tests/golden/render/openshift-console-plugin/blueprint.yaml"
 PLUGIN = "console-plugin-nvidia-gpu"
-
-try:
-    import yaml
-except ImportError:
-    print("skipped: PyYAML is not here (Debian: python3-yaml)")
-    raise SystemExit(77)
 
 # What the real program does for these arguments, from a file that stands for the cluster.
 OC = '''#!/usr/bin/env python3
@@ -123,7 +116,7 @@ def granted():
     """What the roles of the Job allow, each with the one object that it is about."""
     rights = set()
     for name in ("role", "cluster-role"):
-        role = yaml.safe_load((TEMPLATES / f"console-plugin-enabler-{name}.yaml").read_text())["spec"]["template"]
+        role = jobs.body_of(TEMPLATES / f"console-plugin-enabler-{name}.yaml")
         for rule in role["rules"]:
             assert len(rule["resourceNames"]) == 1, rule
             rights |= {f"{verb} {group}/{resource}" for verb in rule["verbs"] for group in rule["apiGroups"]
@@ -132,29 +125,24 @@ def granted():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    arguments = parser.parse_args()
-    faults = []
+    options, tally = arguments(__doc__), Tally()
     asked = set()
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
-        job = yaml.safe_load(jobs.rendered(arguments.gpuctl, BLUEPRINT, scratch, "job-*-console-plugin-enabler-*.yaml"))
+        job = jobs.rendered(options.gpuctl, BLUEPRINT, scratch, "job-*-console-plugin-enabler-*.yaml")
         container = jobs.container_of(job)
-        faults += filter(None, [jobs.edition_fault(job, (), TEMPLATES / "console-plugin-enabler.yaml", EDITIONS)])
+        fault = jobs.edition_fault(job, (), TEMPLATES / "console-plugin-enabler.yaml", EDITIONS)
+        tally.check(not fault, fault)
         for name, text in (("oc", OC), ("sleep", SLEEP)):
             jobs.put_program(scratch, name, text)
         for what, cluster, code, plugins, patches in CASES:
             ended, after, said = run(container, cluster, scratch)
             asked |= set(after["asked"])
-            if (ended, after["plugins"], after["patches"]) != (code, plugins, patches):
-                faults.append(f"{what}: ended with {ended}, {after['plugins']}, {after['patches']} patches\n{said}")
-    if asked != granted():
-        faults.append(f"asks for {sorted(asked)}, and is granted {sorted(granted())}")
-    print(*faults, sep="\n", end="\n" if faults else "")
-    print(f"{len(CASES) + 2 - len(faults)} passed, {len(faults)} failed")
-    return 1 if faults else 0
+            tally.check((ended, after["plugins"], after["patches"]) == (code, plugins, patches),
+                        f"{what}: ended with {ended}, {after['plugins']}, {after['patches']} patches\n{said}")
+    tally.check(asked == granted(), f"asks for {sorted(asked)}, and is granted {sorted(granted())}")
+    tally.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

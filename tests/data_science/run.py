@@ -6,7 +6,6 @@ DataScienceCluster, which says something else each time that it is read. What th
 of the Job grants.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -14,18 +13,12 @@ import re
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from support import jobs  # noqa: E402
+from support.program import ROOT, Tally, arguments  # noqa: E402
 
 RIGHTS = ROOT / "templates/open-data-hub/test-rights.yaml"
 BLUEPRINT = ROOT / "blueprints/aws-openshift-ai.yaml"
-
-try:
-    import yaml
-except ImportError:
-    print("skipped: PyYAML is not here (Debian: python3-yaml)")
-    raise SystemExit(77)
 
 # What the real program does for these arguments. An answer that is no object is an error; the last one stays.
 OC = '''#!/usr/bin/env python3
@@ -112,45 +105,39 @@ def run(container, answers, scratch):
     return code, said, pathlib.Path(f"{state}.rounds").read_text().count("\n")
 
 
-def faults_of(container, scratch):
+def check_cases(tally, container, scratch):
     for what, answers, code, lines, never in CASES:
         ended, said, rounds = run(container, answers, scratch)
         wrong = [f"`{line}` {said.count(line)} times" for line in lines if code == 0 and said.count(line) != 1
                  or line not in said]
         wrong += [f"says `{line}`" for line in never if line in said]
         wrong += ["waits for too long"] if rounds > 12 else []
-        if ended != code or wrong:
-            yield f"{what}: ended with {ended} after {rounds} rounds; {'; '.join(wrong)}\n{said}"
+        tally.check(ended == code and not wrong,
+                    f"{what}: ended with {ended} after {rounds} rounds; {'; '.join(wrong)}\n{said}")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpuctl", default=str(ROOT / "build/release/gpuctl"))
-    arguments = parser.parse_args()
+    options, tally = arguments(__doc__), Tally()
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
-        job = yaml.safe_load(jobs.rendered(arguments.gpuctl, BLUEPRINT, scratch, "job-*-data-science-ready-*.yaml"))
+        job = jobs.rendered(options.gpuctl, BLUEPRINT, scratch, "job-*-data-science-ready-*.yaml")
         for name, text in (("oc", OC), ("sleep", SLEEP), ("date", DATE)):
             jobs.put_program(scratch, name, text)
         container = jobs.container_of(job)
-        faults = list(faults_of(container, scratch))
-        if (scratch / "broken").exists() or pathlib.Path("broken").exists():
-            faults.append("what a condition says is run")
+        check_cases(tally, container, scratch)
+        tally.check(not (scratch / "broken").exists() and not pathlib.Path("broken").exists(), "what a condition says is run")
         # The script ends first: the deadline of the Job would take its log away.
         waits = {one["name"]: one["value"] for one in container["env"]}["SECONDS_TO_WAIT"]
-        if job["spec"]["activeDeadlineSeconds"] < int(waits) + 300:
-            faults.append(f"the Job ends after {job['spec']['activeDeadlineSeconds']} seconds, the script after {waits}")
+        tally.check(job["spec"]["activeDeadlineSeconds"] >= int(waits) + 300,
+                    f"the Job ends after {job['spec']['activeDeadlineSeconds']} seconds, the script after {waits}")
         # Each call is for one object, by its name.
         calls = re.findall(r"\boc ([a-z]+)", container["args"][0])
-        rules = yaml.safe_load(RIGHTS.read_text())["spec"]["template"]["rules"]
+        rules = jobs.body_of(RIGHTS)["rules"]
         granted = [{"apiGroups": ["datasciencecluster.opendatahub.io"], "resources": ["datascienceclusters"],
                     "resourceNames": ["default-dsc"], "verbs": calls}]
-        if rules != granted:
-            faults.append(f"asks for {granted}, and is granted {rules}")
-    print(*faults, sep="\n", end="\n" if faults else "")
-    print(f"{len(CASES) + 3 - len(faults)} passed, {len(faults)} failed")
-    return 1 if faults else 0
+        tally.check(rules == granted, f"asks for {granted}, and is granted {rules}")
+    tally.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -9,13 +9,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from support.program import ROOT, Tally, arguments, environment, run  # noqa: E402
-
-try:
-    import yaml
-except ImportError:
-    print("skipped: PyYAML is not here (Debian: python3-yaml)")
-    raise SystemExit(77)
+from support import jobs  # noqa: E402
+from support.program import ROOT, Tally, arguments, run  # noqa: E402
 
 BLUEPRINT = ROOT / "tests/golden/render/local-storage-gke/blueprint.yaml"
 PROGRAMS = ("mountpoint", "blkid", "lsblk", "mdadm", "mkfs.ext4", "mount")
@@ -38,12 +33,8 @@ CASES = {
 
 
 def script_of(gpuctl, place):
-    outcome = run([gpuctl, "render", BLUEPRINT, "-o", place], env=environment(place))
-    found = list(place.rglob("daemonset-*-local-ssd-disks.yaml"))
-    if outcome.returncode or len(found) != 1:
-        raise SystemExit(outcome.stderr.decode())
-    pod = yaml.safe_load(found[0].read_text())["spec"]["template"]["spec"]
-    return next(one["value"] for one in pod["containers"][0]["env"] if one["name"] == "STARTUP_SCRIPT")
+    container = jobs.container_of(jobs.rendered(gpuctl, BLUEPRINT, place, "daemonset-*-local-ssd-disks.yaml"))
+    return next(one["value"] for one in container["env"] if one["name"] == "STARTUP_SCRIPT")
 
 
 def machine(place, script, disks, answers):

@@ -1,4 +1,4 @@
-"""What tests of Jobs that run a script with `oc` share.
+"""What tests of scripts share that are rendered into a Job or a DaemonSet.
 
 No field of a Job that exists can change, so its name has to tell its content. What the name does not tell is held by
 an edition, which the template hashes into the name: a file `editions.txt` has the digest of each.
@@ -11,7 +11,12 @@ import re
 import subprocess
 import sys
 
-from support.program import environment, run
+from support.program import environment, run, skip
+
+try:
+    import yaml
+except ImportError:
+    skip("scripts of Jobs", "PyYAML is not here (Debian: python3-yaml)")
 
 TIMEOUT_S = 120
 
@@ -44,12 +49,17 @@ def edition_fault(job, told, template, editions):
 
 
 def rendered(gpuctl, blueprint, scratch, pattern):
-    """The text of the one file below the rendered cluster that fits."""
+    """The object in the one file below the rendered cluster that fits."""
     done = run([gpuctl, "render", blueprint, "-o", scratch / "out"], env=environment(scratch, PULL_SECRET="placeholder"))
     assert done.returncode == 0, done.stderr.decode()
     found = list((scratch / "out").rglob(pattern))
     assert len(found) == 1, found
-    return found[0].read_text()
+    return yaml.safe_load(found[0].read_text())
+
+
+def body_of(template):
+    """What a template makes, as it is written there."""
+    return yaml.safe_load(template.read_text())["spec"]["template"]
 
 
 def put_program(folder, name, text):
