@@ -16,7 +16,7 @@ CASES = 4  # for each kind, so that they run side by side
 def lock_files(repository):
     """What a killed run has left to the next one: its note, and Git's lock files."""
     found = []
-    for path in sorted([*repository.rglob("*.lock")]):
+    for path in sorted(repository.rglob("*.lock")):
         status = path.stat()
         found.append(f"{path.name}: {path.read_bytes()!r}, changed {status.st_ctime_ns}, "
                      f"written {status.st_mtime_ns}")
