@@ -58,8 +58,8 @@ std::string owner_of(std::string_view text) {
 }
 
 // When a file was made, or last changed where the file system does not keep that; empty without the
-// file. The time of change alone is not enough: a write that SIGKILL stops before its first byte has
-// set it.
+// file. The time of change alone is not enough: a write that SIGKILL stops before its first byte
+// has set it.
 std::string time_made(const std::string& path) {
   struct statx status {};
   if (::statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME | STATX_CTIME, &status) !=
@@ -103,8 +103,8 @@ bool is_announced(const std::string& path, const struct stat& status, const time
          status.st_ctim.tv_sec - since.tv_sec <= kMoment && is_closed(path);
 }
 
-// Removes the lock file that a note written at `since` tells of: announced, still the empty one that
-// we made, or with our commit in it. Any other file of that name is somebody else's.
+// Removes the lock file that a note written at `since` tells of: announced, still the empty one
+// that we made, or with our commit in it. Any other file of that name is somebody else's.
 void remove_left_lock(const std::string& git_directory, std::string_view left,
                       const timespec& since) {
   const std::size_t line = left.find('\n');
