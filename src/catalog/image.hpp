@@ -27,9 +27,12 @@ struct ImageFile {
   yaml::Node tree;  // origins as `sources` numbers them
 };
 
-/// By platform, what cel::Store::packed() gave of its expressions; and by other names, as
-/// Library::prepared() has them, packed trees.
+/// By platform, what cel::Store::packed() gave of its expressions; under kProgramRecords the bytes
+/// of their records; and by other names, as Library::prepared() has them, packed trees.
 using Programs = std::map<std::string, std::string>;
+
+/// No platform has this name.
+inline constexpr std::string_view kProgramRecords = "#records";
 
 /// Serialises. `sources` holds exactly these files, in this order, as its only files.
 std::string write_image(std::span<const ImageFile> files, const diag::Sources& sources,

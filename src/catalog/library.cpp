@@ -163,7 +163,7 @@ std::vector<std::string> Library::list(std::string_view prefix, std::string_view
 std::shared_ptr<cel::Store> Library::programs(std::string_view platform) const {
   if (image_ == nullptr || has_overlays()) return nullptr;
   const std::string_view bytes = image_->programs(platform);
-  return bytes.empty() ? nullptr : cel::Store::open(bytes);
+  return bytes.empty() ? nullptr : cel::Store::open(bytes, image_->programs(kProgramRecords));
 }
 
 std::optional<yaml::Node> Library::prepared(std::string_view name) {

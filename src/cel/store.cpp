@@ -225,34 +225,37 @@ void Store::record(const Environment& environment, const Program& program) {
   if (!added && found->second != bytes) found->second.reset();
 }
 
-std::string Store::packed() const {
-  std::string records;
+std::uint32_t Store::Records::place(std::string_view record) {
+  if (const auto found = places_.find(record); found != places_.end()) return found->second;
+  const auto at = static_cast<std::uint32_t>(bytes_.size());
+  places_.emplace(record, at);
+  yaml::pack_text(bytes_, record);
+  return at;
+}
+
+std::string Store::packed(Records& records) const {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> index;
   for (const auto& [key, bytes] : recorded_) {
     if (!bytes) continue;
     std::string record;
     yaml::pack_text(record, key.first);
     record += *bytes;
-    index.emplace_back(base::quick_digest(key.first) ^ key.second,
-                       static_cast<std::uint32_t>(records.size()));
-    yaml::pack_text(records, record);
+    index.emplace_back(base::quick_digest(key.first) ^ key.second, records.place(record));
   }
   std::sort(index.begin(), index.end());
   std::string out;
-  put(out, static_cast<std::uint32_t>(index.size()));
   for (const auto& [digest, at] : index) {
     put(out, digest);
     put(out, at);
   }
-  return out + records;
+  return out;
 }
 
-std::shared_ptr<Store> Store::open(std::string_view bytes) {
+std::shared_ptr<Store> Store::open(std::string_view index, std::string_view records) {
   auto store = std::make_shared<Store>();
   store->opened_ = true;
-  const std::size_t index_bytes = number_at<std::uint32_t>(bytes, 0) * kIndexRow;
-  store->index_ = bytes.substr(sizeof(std::uint32_t), index_bytes);
-  store->records_ = bytes.substr(sizeof(std::uint32_t) + index_bytes);
+  store->index_ = index;
+  store->records_ = records;
   return store;
 }
 

@@ -1,6 +1,8 @@
 // Programs that the build has compiled. Reading one back takes a tenth of the time of compiling it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,18 +19,31 @@ namespace gpuctl::cel {
 /// build records while it compiles; a run finds. Finding is thread-safe.
 class Store {
  public:
+  /// The programs of several stores as bytes, equal ones once: platforms have most rules in common.
+  class Records {
+   public:
+    /// Where the record is, which is added unless an equal one is there.
+    std::uint32_t place(std::string_view record);
+    const std::string& bytes() const { return bytes_; }
+
+   private:
+    std::string bytes_;
+    std::map<std::string, std::uint32_t, std::less<>> places_;
+  };
+
   /// Empty, to record into.
   Store() = default;
-  /// Over the bytes that packed() gave, which must outlive the store and its programs, or empty.
-  static std::shared_ptr<Store> open(std::string_view bytes);
+  /// Over what packed() gave and the bytes of its records, or nothing: both must outlive the store
+  /// and its programs.
+  static std::shared_ptr<Store> open(std::string_view index, std::string_view records);
 
   /// The program, or nullptr.
   std::shared_ptr<const Program> find(std::string_view text, const Environment& environment) const;
   /// Keeps a program, unless it holds a constant that is no document, or its text stands for
   /// another program elsewhere; does nothing in an opened store.
   void record(const Environment& environment, const Program& program);
-  /// Everything recorded, as bytes.
-  std::string packed() const;
+  /// Everything recorded: the programs go to `records`, and what finds them there is returned.
+  std::string packed(Records& records) const;
 
  private:
   /// Text, and a number for the environment.

@@ -99,6 +99,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
                 [](const catalog::Overlay& file) { return file.path.starts_with(kSamples); });
   catalog::Library library(nullptr, std::move(knowledge), sink);
   if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
+  cel::Store::Records records;
   for (const std::string& name : catalog::platforms(library)) {
     const auto store = std::make_shared<cel::Store>();
     std::map<std::string, std::shared_ptr<cel::Store>> of_kinds;
@@ -111,10 +112,11 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
     doctor::Checks::compile(*compiled.platform, library, true, sink);
     cost::compile(*compiled.platform, library, true, sink);
     report::compile(*compiled.platform, library, compiled.effects->scope(), true, sink);
-    programs[name] = store->packed();
-    for (const auto& [kind, rules] : of_kinds) programs[name + "/" + kind] = rules->packed();
+    programs[name] = store->packed(records);
+    for (const auto& [kind, rules] : of_kinds) programs[name + "/" + kind] = rules->packed(records);
     prepare(*compiled.platform, library, programs, sink);
   }
+  programs[std::string(catalog::kProgramRecords)] = records.bytes();
   diagnose::check(library, sink);
   for (const catalog::Overlay& file : files) {
     if (!is_knowledge(file.path)) continue;

@@ -187,8 +187,9 @@ TEST_F(DefinitionsTest, AreToldApartByWhatTheyMean) {
     define(written);
     EXPECT_EQ(show("x"), wanted);
   }
-  const std::string packed = store->packed();
-  base->store = Store::open(packed);
+  Store::Records records;
+  const std::string packed = store->packed(records);
+  base->store = Store::open(packed, records.bytes());
   for (const auto& [written, wanted] :
        {std::pair("{x: spec.size}", "3"), std::pair("{x: size(spec.pools)}", "2")}) {
     environment = base;

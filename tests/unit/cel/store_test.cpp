@@ -62,8 +62,9 @@ TEST(Store, GivesAndSaysWhatTheTextDoes) {
   std::vector<Problem> problems;
   std::vector<std::shared_ptr<const Program>> plain;
   for (const std::string& text : expressions()) plain.push_back(compile(text, recording, problems));
-  const std::string bytes = recorder->packed();
-  const Environment stored = environment(Store::open(bytes));
+  Store::Records records;
+  const std::string bytes = recorder->packed(records);
+  const Environment stored = environment(Store::open(bytes, records.bytes()));
   yaml::Arena arena;
   const auto pool = [&](const char* name) {
     const yaml::Entry fields[] = {arena.entry("name", arena.string(name, 7)),
@@ -102,8 +103,9 @@ TEST(Store, LeavesOutWhatItDoesNotKnow) {
   const auto recorder = std::make_shared<Store>();
   std::vector<Problem> problems;
   ASSERT_NE(compile("size(pools)", environment(recorder), problems), nullptr);
-  const std::string bytes = recorder->packed();
-  const Environment stored = environment(Store::open(bytes));
+  Store::Records records;
+  const std::string bytes = recorder->packed(records);
+  const Environment stored = environment(Store::open(bytes, records.bytes()));
   EXPECT_TRUE(is_stored(*compile("size(pools)", stored, problems)));
   EXPECT_FALSE(is_stored(*compile("size(pools) ", stored, problems)));
   Environment other = stored;
@@ -130,8 +132,9 @@ TEST(Store, TellsContainersAndManyTextsApart) {
   ASSERT_NE(compile("x + x", first, problems), nullptr);
   ASSERT_NE(compile("x + x", second, problems), nullptr);
   ASSERT_TRUE(problems.empty());
-  const std::string bytes = recorder->packed();
-  first.store = second.store = Store::open(bytes);
+  Store::Records records;
+  const std::string bytes = recorder->packed(records);
+  first.store = second.store = Store::open(bytes, records.bytes());
   yaml::Arena arena;
   const std::vector<Value> number = {Value(yaml::Node::integer(7))};
   const std::vector<Value> text = {Value(yaml::Node::view("7"))};
@@ -158,8 +161,9 @@ TEST(Store, TellsVariablesApartByTheirDefinitions) {
   text.variables.push_back({"x", Type::simple(TypeKind::string)}, "'1' + '1'");
   compile("x + x", number, problems);
   compile("x + x", text, problems);
-  const std::string bytes = recorder->packed();
-  number.store = text.store = Store::open(bytes);
+  Store::Records records;
+  const std::string bytes = recorder->packed(records);
+  number.store = text.store = Store::open(bytes, records.bytes());
   yaml::Arena arena;
   const auto sum = compile("x + x", number, problems);
   const auto joined = compile("x + x", text, problems);
@@ -177,8 +181,10 @@ TEST(Store, AnAttemptSaysWhatKindOfFaultThereIs) {
   const auto recorder = std::make_shared<Store>();
   std::vector<Problem> problems;
   compile("any.nothing", environment(recorder), problems);
-  const std::string bytes = recorder->packed();
-  const auto program = compile("any.nothing", environment(Store::open(bytes)), problems);
+  Store::Records records;
+  const std::string bytes = recorder->packed(records);
+  const auto program =
+      compile("any.nothing", environment(Store::open(bytes, records.bytes())), problems);
   ASSERT_TRUE(is_stored(*program));
   yaml::Arena arena;
   const yaml::Node empty = arena.map(std::span<const yaml::Entry>());
@@ -199,10 +205,38 @@ TEST(Store, DropsATextThatStandsForTwoPrograms) {
   texts.variables = {{"x", Type::simple(TypeKind::string)}};
   ASSERT_NE(compile("x + x", numbers, problems), nullptr);
   ASSERT_NE(compile("x + x", texts, problems), nullptr);
-  const std::string bytes = recorder->packed();
-  numbers.store = Store::open(bytes);
+  Store::Records records;
+  const std::string bytes = recorder->packed(records);
+  numbers.store = Store::open(bytes, records.bytes());
   EXPECT_FALSE(is_stored(*compile("x + x", numbers, problems)));
 }
 
 }  // namespace
+TEST(Store, KeepsWhatIsAlikeInTwoStoresOnce) {
+  Store::Records records;
+  std::vector<Problem> problems;
+  const auto recorded = [&](std::initializer_list<const char*> texts) {
+    const auto store = std::make_shared<Store>();
+    for (const char* text : texts) compile(text, environment(store), problems);
+    return store->packed(records);
+  };
+  const std::string one = recorded({"pools.size() > 1", "pools.size() > 2"});
+  const std::size_t size = records.bytes().size();
+  EXPECT_EQ(recorded({"pools.size() > 1", "pools.size() > 2"}), one);
+  EXPECT_EQ(records.bytes().size(), size);
+  const std::string other = recorded({"pools.size() > 2", "pools.size() > 3"});
+  EXPECT_GT(records.bytes().size(), size);
+  ASSERT_TRUE(problems.empty());
+  // Each finds its own, and no other's.
+  const auto finds = [&](const std::string& index, const char* text) {
+    const auto store = Store::open(index, records.bytes());
+    return store->find(text, environment(store)) != nullptr;
+  };
+  EXPECT_TRUE(finds(one, "pools.size() > 1"));
+  EXPECT_FALSE(finds(one, "pools.size() > 3"));
+  EXPECT_TRUE(finds(other, "pools.size() > 2"));
+  EXPECT_TRUE(finds(other, "pools.size() > 3"));
+  EXPECT_FALSE(finds(other, "pools.size() > 1"));
+}
+
 }  // namespace gpuctl::cel
