@@ -12,6 +12,8 @@
 #include "cli/fleets.hpp"
 #include "cli/page.hpp"
 #include "cli/program.hpp"
+#include "cli/samples.hpp"
+#include "fields/field.hpp"
 #include "install/place.hpp"
 
 namespace gpuctl::cli {
@@ -141,6 +143,9 @@ class Line {
     const bool of_journal = arguments_.size() == 1 && arguments_.front().value == "NAME";
     if (name.starts_with("CODE")) {
       add_codes(out);
+      if (name.ends_with("FIELD")) add_fields(begun, out);
+    } else if (name == "SAMPLE") {
+      for (const std::string& sample : sample_names()) out.add(sample);
     } else if (name == "COMMAND") {
       for (const Command& command : commands_) out.add(command.name, command.summary);
     } else if (name == "PLATFORM") {
@@ -169,6 +174,28 @@ class Line {
 
   static void add_codes(Candidates& out) {
     for (const std::string& code : codes_with_pages()) out.add(code, code_title(code));
+  }
+
+  // The next step of a path: `spec.` may be left out.
+  void add_fields(const std::string& begun, Candidates& out) {
+    const std::string above = begun.substr(0, begun.rfind('.') + 1);  // nothing, or with the dot
+    diag::Sink unsaid;
+    catalog::Library& library = knowledge().library();
+    for (const std::string& name : catalog::platforms(library)) {
+      const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, unsaid);
+      if (platform == nullptr) continue;
+      for (const char* root : {"", "spec"}) {
+        if (*root != '\0' && !above.empty()) continue;
+        const fields::Lookup around = fields::find_field(schema::definition(*platform->blueprint),
+                                                         above.empty() ? root : above);
+        if (!around.field) continue;
+        for (const fields::Field& field : fields::fields_of(*around.field)) {
+          out.add(above + field.path.substr(field.path.rfind('.') + 1),
+                  fields::first_sentence(field.definition));
+        }
+      }
+    }
+    if (!begun.empty()) out.whole = begun.starts_with("GPU");  // a path may go on
   }
 
   void add_platforms(Candidates& out) {

@@ -6,6 +6,7 @@
 #include "cli/code_page.hpp"
 #include "cli/codes.hpp"
 #include "cli/columns.hpp"
+#include "cli/samples.hpp"
 #include "fields/field.hpp"
 #include "fields/rules_about.hpp"
 #include "fields/synonyms.hpp"
@@ -22,7 +23,6 @@ using fields::RuleAbout;
 using yaml::Node;
 
 constexpr std::size_t kMostExampleLines = 14;
-constexpr std::string_view kSamples = "blueprints/";
 
 // A field on the platforms that say the same of it.
 struct Variant {

@@ -62,6 +62,18 @@ void report_unknown(const std::string& pattern,
       .did_you_mean(pattern, ids);
 }
 
+// Whether a file that is not there would have been a fleet, nobody knows.
+void report_unreadable(const InputNames& inputs, diag::Sink& sink) {
+  for (const std::string& file : inputs.files) {
+    if (inputs.given.contains(file)) continue;
+    const auto content = base::read_file(file, pipeline::kMostInputBytes);
+    if (const auto* error = std::get_if<base::FileError>(&content)) {
+      sink.error(pipeline::kUnreadable, diag::kNoOrigin,
+                 "cannot read `" + shown(file) + "`: " + error->text);
+    }
+  }
+}
+
 // The name of the wave that a cluster is in; nullptr: its stage has none.
 const std::string* wave_of(const fleet::Fleet& fleet, const fleet::Cluster& cluster) {
   if (cluster.stage_index >= fleet.stages().size()) return nullptr;
@@ -207,7 +219,9 @@ std::optional<ChosenClusters> choose_clusters(const BlueprintOptions& options, K
   if (!good) return std::nullopt;
   const bool chooses =
       !options.clusters.empty() || !options.stages.empty() || !options.waves.empty();
-  if (out.fleets.empty() && chooses) {
+  const bool none = out.fleets.empty() && chooses;
+  if (none) report_unreadable(*inputs, sink);
+  if (none && !sink.has_errors()) {
     sink.error(kUsage, diag::kNoOrigin,
                "`--cluster`, `--stage` and `--wave` choose among clusters of a fleet")
         .got("no fleet");

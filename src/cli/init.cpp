@@ -16,6 +16,7 @@
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
 #include "cli/day.hpp"
+#include "cli/samples.hpp"
 #include "compose/lines.hpp"
 #include "derive/environment.hpp"
 #include "yaml/read.hpp"
@@ -26,7 +27,6 @@ namespace {
 
 using yaml::Node;
 
-constexpr std::string_view kSamples = "blueprints/";
 constexpr std::string_view kEnding = ".yaml";
 
 struct InitOptions {
@@ -60,6 +60,21 @@ bool can_ask() {
 diag::Sink problem(std::string_view code, std::string message) {
   diag::Sink sink;
   sink.error(code, diag::kNoOrigin, std::move(message));
+  return sink;
+}
+
+// How a question is answered on the command line.
+std::string option_of(const std::string& question) {
+  const auto* const found = std::find_if(
+      kCommon.begin(), kCommon.end(), [&](const Common& one) { return one.question == question; });
+  return "`" + (found == kCommon.end() ? question : std::string(found->option)) + "`";
+}
+
+diag::Sink excluded(const std::string& question, const std::string& other) {
+  diag::Sink sink;
+  sink.error(kUsage, diag::kNoOrigin,
+             option_of(question) + " and " + option_of(other) + " exclude each other")
+      .expect("one of them");
   return sink;
 }
 
@@ -107,6 +122,10 @@ class Interview {
       const std::string name(question.get("name").as_string());
       const Node unless = question.get("unless");
       if (unless.is_string() && answers_.find(unless.as_string()) != nullptr) {
+        if (given.contains(name)) {
+          report.show(excluded(name, std::string(unless.as_string())), diag::Sources());
+          return false;
+        }
         if (answers_.find(name) == nullptr) answers_.set(arena_, name, Node::view(""));
         continue;
       }
@@ -223,17 +242,6 @@ class Interview {
   Node text_;
   yaml::MapBuilder answers_;
 };
-
-std::vector<std::string> sample_names() {
-  std::vector<std::string> out;
-  for (const diag::FileView& file : built_in_image().files()) {
-    if (!file.name.starts_with(kSamples)) continue;
-    std::string_view name = file.name.substr(kSamples.size());
-    name.remove_suffix(kEnding.size());
-    out.emplace_back(name);
-  }
-  return out;
-}
 
 // A sample, under another name when one is given.
 std::optional<std::string> from_sample(const InitOptions& options, Report& report) {
@@ -432,7 +440,7 @@ Command init_command() {
       "cluster is there (facts) is named at the end of the file.\n\n"
       "Example:\n"
       "  gpuctl init\n"
-      "  gpuctl init --platform PLATFORM --name lab --gitops ENGINE\n"
+      "  gpuctl init --platform PLATFORM --name lab --gitops CONTROLLER\n"
       "  gpuctl init --from SAMPLE --name lab\n",
       set_up};
 }

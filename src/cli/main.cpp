@@ -35,6 +35,21 @@ std::vector<std::string> option_names(const Program& program, const Asked& asked
   return names;
 }
 
+// The first long option that the command does not know. What is missing is said before it by the
+// library, and is often missing because of it.
+std::string unknown_option(const Program& program, const Asked& asked, Words words) {
+  const std::vector<std::string> known = option_names(program, asked);
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    const std::string name = word.substr(0, word.find('='));
+    if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
+      continue;
+    }
+    return name;
+  }
+  return {};
+}
+
 int show_usage_error(const diag::Sink& sink, const GlobalOptions& global) {
   {
     Report report(global);
@@ -58,17 +73,22 @@ void unknown_command(const Asked& asked, const std::vector<Command>& commands, d
 
 // Usage errors in our own form, with the way out.
 int usage_error(const Program& program, const Refusal& refusal, const GlobalOptions& global,
-                const Asked& asked, const std::vector<Command>& commands) {
+                Words words, const std::vector<Command>& commands) {
+  const Asked asked = asked_of(program, commands, words);
+  const std::string unexpected =
+      refusal.unexpected.empty() ? unknown_option(program, asked, words) : refusal.unexpected;
   diag::Sink sink;
   if (!asked.unknown.empty()) {
     unknown_command(asked, commands, sink);
-  } else if (!refusal.unexpected.empty()) {
-    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + refusal.unexpected + "`")
-        .did_you_mean(refusal.unexpected, option_names(program, asked))
+  } else if (!unexpected.empty()) {
+    sink.error(kUsage, diag::kNoOrigin, "unexpected argument `" + unexpected + "`")
+        .did_you_mean(unexpected, option_names(program, asked))
         .suggest("see `" + asked.words() + " --help`");
   } else {
-    sink.error(kUsage, diag::kNoOrigin, refusal.message)
-        .suggest("see `" + asked.words() + " --help`");
+    diag::Diagnostic& finding = sink.error(kUsage, diag::kNoOrigin, refusal.message);
+    const std::vector<std::string> below = names_of(asked.below(commands));
+    if (!below.empty()) finding.expect("one of " + base::join(below, ", "));
+    finding.suggest("see `" + asked.words() + " --help`");
   }
   return show_usage_error(sink, global);
 }
@@ -156,7 +176,7 @@ int run_program(int argc, char** argv) {
   }
   if (const std::optional<Refusal> refusal = program->run(line)) {
     if (json) global.format = "json";
-    return usage_error(*program, *refusal, global, asked_of(*program, all, line), all);
+    return usage_error(*program, *refusal, global, line, all);
   }
   if (!print_result(exit_code, global)) exit_code = kFindings;
   if (global.profile) show_stages(global);

@@ -86,7 +86,7 @@ Command mcp_command() {
   return {
       "mcp", "Serve agents and editors over the Model Context Protocol",
       "A server on standard input and output, started by an agent or editor. It offers what only\n"
-      "reads: validate, render, plan, explain, catalog and MIG layouts as tools, JSON Schemas and\n"
+      "reads: validate, render, plan, cost, explain, catalog, MIG layouts as tools, JSON Schemas and\n"
       "the pages of codes as resources. It writes nothing, reads no secrets, does not use the\n"
       "network, and exits when its input ends. See docs/agents.md.\n\n"
       "Configuration of a client:\n"

@@ -19,7 +19,7 @@ from support.program import ROOT, Tally, read_tree  # noqa: E402
 
 SAMPLE = "aws-minimal.yaml"
 FACTS = "aws-minimal.facts.yaml"
-TOOLS = ["validate", "render", "plan", "explain_origin", "explain", "catalog", "mig_check", "mig_plan"]
+TOOLS = ["validate", "render", "plan", "cost", "explain_origin", "explain", "catalog", "mig_check", "mig_plan"]
 MOST_MESSAGE_BYTES = 1 << 20
 RANDOM_MESSAGES = 1500
 SOPS = "{sops: {recipients: [age1" + "q" * 58 + "]}}"
@@ -179,6 +179,15 @@ def check_tools(suite):
         there = {path: text.decode() for path, text in read_tree(folder / "out").items()}
         suite.check(done.returncode == 0 and files == there, "what is rendered is what `render` writes")
         suite.expect_result(server.call("render", blueprints=["wrong.yaml"]), True)
+
+        costs = suite.expect_result(server.call("cost", blueprints=[SAMPLE], hours=["100"]), False, "USD")
+        compared = suite.expect_result(server.call("cost", blueprints=[SAMPLE], hours=["100"], compare=[SAMPLE]), False)
+        rows = compared.pop("compared")
+        suite.check(rows and all(row["difference"] in (0, "0.00", None) for row in rows), rows)
+        suite.check(compared == costs and "month" in json.dumps(costs), costs)
+        suite.expect_result(server.call("cost", blueprints=[SAMPLE], costs="none.yaml"), True, "none.yaml")
+        suite.expect_result(server.call("cost", blueprints=[SAMPLE], hours=["always"]), True)
+        suite.expect_result(server.call("cost", blueprints=["wrong.yaml"]), True, "wrong.yaml:")
 
         page = suite.expect_result(server.call("explain", about="GPU0201"), False)
         suite.check(page["page"] == (ROOT / "docs/codes/GPU0201.md").read_text(), page)
