@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The pages docs/reference/ have every field of the blueprint, as the schemas of the platforms have it.
+"""The pages docs/reference/ have every field of the blueprint, as the schemas of the platforms have it, and each
+field says what it is for.
 
 Called as `field_pages.py GPUCTL`; with `--write` behind it the pages are made anew.
 """
@@ -80,9 +81,12 @@ def file_name(part):
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", part).lower() + ".md"
 
 
-def pages(gpuctl):
-    platforms = platforms_of(gpuctl)
-    fields = fields_of(gpuctl, platforms)
+def undescribed(fields):
+    return [f"{path}: has no description on {', '.join(on)}"
+            for path, rows in fields.items() for said, on in rows if not (said["description"] or "").strip()]
+
+
+def pages(platforms, fields):
     below = {}
     for path in fields:
         parts = path.split(".")
@@ -108,7 +112,9 @@ def pages(gpuctl):
 
 
 def main():
-    wanted = pages(sys.argv[1])
+    platforms = platforms_of(sys.argv[1])
+    fields = fields_of(sys.argv[1], platforms)
+    wanted = pages(platforms, fields)
     if sys.argv[2:] == ["--write"]:
         PAGES.mkdir(exist_ok=True)
         for stale in set(PAGES.glob("*.md")) - set(wanted):
@@ -120,7 +126,8 @@ def main():
                 for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     findings += [f"{relative(path)}: there is nothing to say there"
                  for path in sorted(PAGES.glob("*.md")) if path not in wanted]
-    sys.exit(close(findings, len(wanted), "pages of fields"))
+    findings += undescribed(fields)
+    sys.exit(close(findings, len(wanted) + len(fields), "pages and fields"))
 
 
 if __name__ == "__main__":
