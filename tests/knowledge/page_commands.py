@@ -41,6 +41,8 @@ ELSEWHERE = {
     ("README.md", "sh host-l40s.sh"): "interop/vsphere.py", ("README.md", "GOVC_URL="): "interop/vsphere.py",
     ("README.md", "gpuctl init"): "terminal/init.py", ("README.md", "./install.sh"): "the command that runs this test",
     ("README.md", "gpuctl apply gpu-lab.yaml --repo git@"): "remote/run.py",
+    ("README.md", "sh install.sh --from"): "release/run.py, release/roots.py",
+    ("README.md", "apt install"): "release/roots.py, by dpkg", ("README.md", "dnf install"): "there is no Fedora here",
     ("docs/ci.md", "gpuctl-ci"): "ci_kit/run.py",
     ("docs/cost.md", ".ci/prices.py"): "asks price lists on the network",
     ("docs/doctor.md", "gpuctl doctor"): "doctor/run.py",
