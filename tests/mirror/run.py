@@ -72,6 +72,7 @@ MIRROR = "mirror.example.internal:5000"
 USUAL = {"redhat-operators", "certified-operators", "community-operators"}
 SOURCES = ["quay.io", "registry.redhat.io", "registry.connect.redhat.com", "nvcr.io", "ghcr.io", "registry.k8s.io",
            "docker.io", "public.ecr.aws", "helm.ngc.nvidia.com", "kubernetes-sigs.github.io"]
+MISSING = re.compile(r"^error\[GPU0442\]: no mirror has `([^`]+)`$", re.M)
 ERROR = re.compile(r"^error\[(GPU\d{4})\]", re.M)
 # Where each source in use is also taken away: a run more for each.
 THOROUGH = ("blueprints", "render", "rules")
@@ -145,11 +146,6 @@ def is_below(name, source):
 
 def copy_of(source):
     return f"{MIRROR}/{source.replace('.', '-')}"
-
-
-def original_of(image):
-    """(source, rest) of a copy."""
-    return next((source, image.removeprefix(copy_of(source))) for source in SOURCES if is_below(image, copy_of(source)))
 
 
 # A set that has every place once.
@@ -243,6 +239,7 @@ class Look:
 
     def __init__(self, gpuctl, one, home):
         self.gpuctl, self.one, self.home = gpuctl, one, home
+        self.sources = SOURCES  # and the registries of its own that it is refused for
         self.checked = 0
         self.wrong = []
         self.codes = None  # of the errors that it is refused with; None: it does not render without an air gap either
@@ -275,9 +272,14 @@ class Look:
         return path
 
     def look(self):
-        path = self.overlay(SOURCES)
+        path = self.overlay(self.sources)
         out = self.home / "out"
         said = self.run("render", path, "-o", out) if path else None
+        own = {place.split("/")[0] for place in MISSING.findall(said.stderr.decode())} if said else set()
+        if own and said.returncode == 1 and not own & set(SOURCES):
+            self.sources = [*SOURCES, *sorted(own)]
+            path = self.overlay(self.sources)
+            said = self.run("render", path, "-o", out)
         if said and said.returncode == 0:
             self.codes = frozenset()
             self.rendered(path, program.read_tree(out))
@@ -295,12 +297,12 @@ class Look:
         sets = [row["source"] for one in found if one["kind"] in ("ImageDigestMirrorSet", "ImageTagMirrorSet")
                 for row in one["spec"].get("imageDigestMirrors", one["spec"].get("imageTagMirrors"))]
         used = self.by_mirror_sets(found, sets, listed) if sets else self.by_name(found, listed)
-        if sets:
-            self.image_set(path)
         if self.one.group not in THOROUGH:
             return
+        if sets:
+            self.image_set(path)
         for number, source in enumerate(sorted(used)):
-            without = self.overlay([one for one in SOURCES if one != source], f"-{number}")
+            without = self.overlay([one for one in self.sources if one != source], f"-{number}")
             said = self.run("validate", without)
             self.check(said.returncode == 1 and b"GPU0442" in said.stderr, f"accepted without {source}")
 
@@ -312,7 +314,7 @@ class Look:
 
     def by_mirror_sets(self, found, sets, listed):
         """Nodes look for images in the mirrors; comes back, which sources are in use."""
-        missing = [source for source in SOURCES if sets.count(source) != 2]
+        missing = [source for source in self.sources if sets.count(source) != 2]
         self.check(not missing, f"mirror sets do not have {missing}")
         catalogues = {one["metadata"]["name"] for one in found if one["kind"] == "CatalogSource"}
         asked = {one["spec"]["source"] for one in found if one["kind"] == "Subscription"}
@@ -338,11 +340,12 @@ class Look:
         for one in found:
             for image in images(one):
                 if self.check(is_below(image, MIRROR), f"{one['kind']} names {image}, which is in no mirror"):
-                    used.add(original_of(image)[0])
-                    self.is_listed("".join(original_of(image)), listed)
+                    source = next(one for one in self.sources if is_below(image, copy_of(one)))
+                    used.add(source)
+                    self.is_listed(source + image.removeprefix(copy_of(source)), listed)
             for text in texts(one):
                 bare = text.partition("://")[2] or text
-                self.check(not any(is_below(bare, source) for source in SOURCES), f"{one['kind']} names {text}")
+                self.check(not any(is_below(bare, source) for source in self.sources), f"{one['kind']} names {text}")
         return used
 
     def is_listed(self, image, listed):
