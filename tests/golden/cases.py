@@ -147,6 +147,16 @@ def find(scratch):
     return sorted(cases, key=lambda case: case.name)
 
 
+def is_blueprint(path):
+    return path.is_file() and re.search(r"^kind: Blueprint$", path.read_text(errors="replace"), re.M) is not None
+
+
+def blueprints(folder):
+    """The files of a case that are blueprints, what it expects left out."""
+    return [path for path in sorted(folder.rglob("*.yaml"))
+            if path.relative_to(folder).parts[0] not in ("tree", *EXPECTED) and is_blueprint(path)]
+
+
 def expected_exits(case, runs):
     """One exit code a run: what `exit` says, filled with 0 from the front."""
     path = case.folder / "exit"

@@ -37,12 +37,8 @@ def renderings(case):
             continue
         if words[0] == "render" and "-o" in words:
             yield words
-        elif words[0] == "validate" and all(is_blueprint(case.folder / word) for word in words[1:]):
+        elif words[0] == "validate" and all(golden_cases.is_blueprint(case.folder / word) for word in words[1:]):
             yield ["render", *words[1:], "-o", "{out}"]
-
-
-def is_blueprint(path):
-    return path.is_file() and re.search(r"^kind: Blueprint$", path.read_text(), re.M) is not None
 
 
 def objections(gpuctl, case, words):

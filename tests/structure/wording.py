@@ -15,7 +15,7 @@ WORDINGS = {
     r"MIG parts?": "MIG instance",
     r"memory units?": "memory slice",
     r"GPUs? that (?:can be|are|is) cut": "GPUs that support MIG, or are partitioned",
-    r"GitOps engines?": "GitOps controller",
+    r"GitOps engines?|[Tt]he engine's|[Ee]ither engine": "GitOps controller",
     r"run-books?": "runbook",
     r"nothing to object to": "success",
     r"the same again": "second run",
@@ -23,6 +23,8 @@ WORDINGS = {
     r"is said when": "means",
     r"[Ii]t takes git": "Requires git",
 }
+# What README says.
+SENTENCES = ("Plan MIG layouts before you deploy",)
 FOLDERS = ("docs", "providers", "templates", "blueprints", "src")
 SUFFIXES = {".md", ".yaml", ".cpp", ".hpp", ".sh", ".yml"}
 LEFT = (ROOT / "docs/decisions", ROOT / "docs/coverage")
@@ -30,7 +32,7 @@ LEFT = (ROOT / "docs/decisions", ROOT / "docs/coverage")
 
 def pages():
     found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
-    return sorted(path for path in [*found, *ROOT.glob("*.md"), ROOT / "install.sh"]
+    return sorted(path for path in [*found, *ROOT.glob("*.md"), *(ROOT / "tests").rglob("README.md"), ROOT / "install.sh"]
                   if not any(path.is_relative_to(folder) for folder in LEFT))
 
 
@@ -44,6 +46,8 @@ def main():
             for found in phrase.finditer(text):
                 line = text.count("\n", 0, found.start()) + 1
                 findings.append(f"{relative(path)}:{line}: `{' '.join(found[0].split())}`: write {better}")
+    readme = " ".join((ROOT / "README.md").read_text().split())
+    findings += [f"README.md: does not say `{sentence}`" for sentence in SENTENCES if sentence not in readme]
     return close(findings, len(files), "files")
 
 
