@@ -92,8 +92,8 @@ class Cluster:
         about = load(files.get("cluster.yaml", "{}"))
         self.platform = "openshift" if "openshift" in about else about.get("platform", "")
         self.release = tuple(map(int, re.findall(r"\d+", str(about.get(self.platform, "")))[:2]))
-        lock = load(files.get("gpuctl.lock", "{}")).get("files", {})
-        own = [path for path in files if str(lock.get(path, {}).get("template", "templates/")).startswith("templates/")]
+        lock = load(files.get("gpuctl.lock", "{}")).get("files")
+        own = [path for path in files if lock is None or "template" in lock.get(path, {})]
         self.things = [thing for path in own for thing in [thing_of(path, files[path])] if thing]
         self.applications = {pathlib.Path(path).stem.removeprefix("app-"): load(text) for path, text in files.items()
                              if re.fullmatch(r"argocd/app-[^/]+\.yaml", path)}
@@ -162,7 +162,6 @@ class Cluster:
     def wave(self, layer):
         return int(self.applications[layer]["metadata"]["annotations"]["argocd.argoproj.io/sync-wave"])
 
-    @functools.cache
     def awaited(self, layer):
         """All layers that Flux has ready before it begins with this one."""
         own = self.kustomizations[layer]["metadata"]["name"].removesuffix(layer)
@@ -203,6 +202,7 @@ def moved(cluster):
         if bringer:
             target = f"layers/{bringer.place[1]}/{pathlib.Path(thing.path).name}"
             files = {target if path == thing.path else path: text for path, text in cluster.files.items()}
+            files["gpuctl.lock"] = files["gpuctl.lock"].replace(f"  {thing.path}:", f"  {target}:")
             yield f"{thing.said()} beside {bringer.said()}", Cluster(files)
 
 
