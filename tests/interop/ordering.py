@@ -191,7 +191,7 @@ def thing_of(path, text):
 
 def clusters_in(folder, whole=True):
     """Those below a folder; a tree that shows a part of a cluster has no lock."""
-    found = {path.parent for path in folder.rglob("gpuctl.lock")} | {path.parent for path in folder.rglob("layers") if path.is_dir()}
+    found = {path.parent for name in ("gpuctl.lock", "layers") for path in folder.rglob(name)}
     return [(path.name, Cluster.of(path, whole)) for path in sorted(found)]
 
 
