@@ -93,7 +93,7 @@ REFUSED = {
 }
 # Subscriptions of extra manifests to catalogues that an air gap switches off: nothing says so yet.
 OWN_SUBSCRIPTIONS = ("report/conformance/queues.yaml",)
-# A chart of an extra manifest that is called by its original on GKE, although a mirror is asked for: a gap.
+# On GKE the address of a chart that an override names stands as it is, although a mirror is asked for: a gap.
 OWN_CHARTS = ("plan/gke-flux/new.yaml",)
 
 
@@ -194,7 +194,8 @@ def reader(tally):
 
     spoiled("an unknown field", lambda one: one["mirror"].update(images=[]))
     spoiled("a field of a deeper place", lambda one: one.update(archive=4))
-    spoiled("an unknown field of a chart", lambda one: one["mirror"]["helm"]["repositories"][0]["charts"][0].update(tag="1"))
+    spoiled("an unknown field of a chart",
+            lambda one: one["mirror"]["helm"]["repositories"][0]["charts"][0].update(tag="1"))
     spoiled("the version of oc-mirror 1", lambda one: one.update(apiVersion="mirror.openshift.io/v1alpha2"))
     spoiled("no version", lambda one: one.pop("apiVersion"))
     spoiled("another kind", lambda one: one.update(kind="DeleteImageSetConfiguration"))
@@ -340,12 +341,14 @@ class Look:
         catalogues = {one["metadata"]["name"] for one in found if one["kind"] == "CatalogSource"}
         asked = {one["spec"]["source"] for one in found if one["kind"] == "Subscription"}
         # A blueprint may name others, which somebody else makes.
-        self.check(catalogues <= asked and bool(asked & USUAL) == (self.one.name in OWN_SUBSCRIPTIONS), f"Subscriptions name {asked}, there are {catalogues}")
+        self.check(catalogues <= asked and bool(asked & USUAL) == (self.one.name in OWN_SUBSCRIPTIONS),
+                   f"Subscriptions name {asked}, there are {catalogues}")
         used = set()
         for one in found:
             if one["kind"] == "CatalogSource":
                 places = [MIRROR, *self.sources[len(SOURCES):]]  # a catalogue of the blueprint's own keeps its name
-                self.check(any(is_below(one["spec"]["image"], place) for place in places), f"{one['spec']['image']} is in no mirror")
+                self.check(any(is_below(one["spec"]["image"], place) for place in places),
+                           f"{one['spec']['image']} is in no mirror")
                 continue
             for image in images(one):
                 if is_below(image, MIRROR):
@@ -358,7 +361,7 @@ class Look:
 
     def by_name(self, found, listed):
         """Documents call everything by its copy; comes back, which sources are in use."""
-        used = set()
+        used, charts = set(), 0
         for one in found:
             for image in images(one):
                 if self.check(is_below(image, MIRROR), f"{one['kind']} names {image}, which is in no mirror"):
@@ -367,9 +370,12 @@ class Look:
                     self.is_listed(source + image.removeprefix(copy_of(source)), listed)
             for text in texts(one):
                 bare = text.partition("://")[2] or text
-                if one["kind"] in CHARTS and self.one.name in OWN_CHARTS:
-                    continue
-                self.check(not any(is_below(bare, source) for source in self.sources), f"{one['kind']} names {text}")
+                original = any(is_below(bare, source) for source in self.sources)
+                if original and one["kind"] in CHARTS and self.one.name in OWN_CHARTS:
+                    charts += 1
+                else:
+                    self.check(not original, f"{one['kind']} names {text}")
+        self.check(bool(charts) == (self.one.name in OWN_CHARTS), "OWN_CHARTS: the row is stale")
         return used
 
     def is_listed(self, image, listed):
