@@ -32,7 +32,8 @@ LEFT = (ROOT / "docs/decisions", ROOT / "docs/coverage")
 
 def pages():
     found = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in SUFFIXES]
-    return sorted(path for path in [*found, *ROOT.glob("*.md"), *(ROOT / "tests").rglob("README.md"), ROOT / "install.sh"]
+    found += [*ROOT.glob("*.md"), *(ROOT / "tests").rglob("README.md"), ROOT / "install.sh"]
+    return sorted(path for path in found
                   if not any(path.is_relative_to(folder) for folder in LEFT))
 
 
