@@ -86,8 +86,8 @@ Command mcp_command() {
   return {
       "mcp", "Serve agents and editors over the Model Context Protocol",
       "A server on standard input and output, started by an agent or editor. It offers what only\n"
-      "reads: validate, render, plan, cost, explain, catalog, MIG layouts as tools, JSON Schemas and\n"
-      "the pages of codes as resources. It writes nothing, reads no secrets, does not use the\n"
+      "reads: validate, render, plan, cost, explain, catalog, MIG layouts as tools; JSON Schemas\n"
+      "and the pages of codes as resources. It writes nothing, reads no secrets, does not use the\n"
       "network, and exits when its input ends. See docs/agents.md.\n\n"
       "Configuration of a client:\n"
       "  {\"mcpServers\": {\"gpuctl\": {\"command\": \"gpuctl\", \"args\": [\"mcp\"]}}}\n\n"
