@@ -41,7 +41,7 @@ std::string unknown_option(const Program& program, const Asked& asked, Words wor
   const std::vector<std::string> known = option_names(program, asked);
   for (const std::string& word : words) {
     if (word == "--") break;
-    const std::string name = word.substr(0, word.find('='));
+    std::string name = word.substr(0, word.find('='));
     if (!name.starts_with("--") || std::find(known.begin(), known.end(), name) != known.end()) {
       continue;
     }
