@@ -179,22 +179,19 @@ class Line {
   // The next step of a path: `spec.` may be left out.
   void add_fields(const std::string& begun, Candidates& out) {
     const std::string above = begun.substr(0, begun.rfind('.') + 1);  // nothing, or with the dot
-    diag::Sink unsaid;
-    catalog::Library& library = knowledge().library();
-    for (const std::string& name : catalog::platforms(library)) {
-      const auto platform = catalog::load_platform(library, name, diag::kNoOrigin, unsaid);
-      if (platform == nullptr) continue;
-      for (const char* root : {"", "spec"}) {
-        if (*root != '\0' && !above.empty()) continue;
-        const fields::Lookup around = fields::find_field(schema::definition(*platform->blueprint),
-                                                         above.empty() ? root : above);
+    std::vector<std::string> places = {above};
+    if (above.empty()) places.emplace_back("spec");
+    with_platforms([&](const catalog::Platform& platform) {
+      for (const std::string& place : places) {
+        const fields::Lookup around =
+            fields::find_field(schema::definition(*platform.blueprint), place);
         if (!around.field) continue;
         for (const fields::Field& field : fields::fields_of(*around.field)) {
           out.add(above + field.path.substr(field.path.rfind('.') + 1),
                   fields::first_sentence(field.definition));
         }
       }
-    }
+    });
     if (!begun.empty()) out.whole = begun.starts_with("GPU");  // a path may go on
   }
 
@@ -209,15 +206,22 @@ class Line {
   }
 
   template <typename Use>
-  void with_tables(const char* name, const Use& use) {
+  void with_platforms(const Use& use) {
     diag::Sink unsaid;
     catalog::Library& library = knowledge().library();
-    std::set<std::string> seen;
-    for (const std::string& platform : catalog::platforms(library)) {
-      const auto loaded = catalog::load_platform(library, platform, diag::kNoOrigin, unsaid);
-      const catalog::Table* table = loaded == nullptr ? nullptr : loaded->table(name);
-      if (table != nullptr && seen.insert(table->provider).second) use(*table);
+    for (const std::string& name : catalog::platforms(library)) {
+      const auto loaded = catalog::load_platform(library, name, diag::kNoOrigin, unsaid);
+      if (loaded != nullptr) use(*loaded);
     }
+  }
+
+  template <typename Use>
+  void with_tables(const char* name, const Use& use) {
+    std::set<std::string> seen;
+    with_platforms([&](const catalog::Platform& platform) {
+      const catalog::Table* table = platform.table(name);
+      if (table != nullptr && seen.insert(table->provider).second) use(*table);
+    });
   }
 
   void add_table(const char* name, Candidates& out) {

@@ -69,9 +69,12 @@ int run_list(const ListOptions& listed, const GlobalOptions& global) {
   if (!all) return kFindings;
   if (all->fleets.empty()) {
     diag::Sink sink;
-    sink.error(fleet::kFaultyFleet, diag::kNoOrigin,
-               "`" + shown(options.blueprints.front()) + "` is no fleet")
-        .expect("a file of kind Fleet");
+    report_unreadable(*all, sink);
+    if (!sink.has_errors()) {
+      sink.error(fleet::kFaultyFleet, diag::kNoOrigin,
+                 "`" + shown(options.blueprints.front()) + "` is no fleet")
+          .expect("a file of kind Fleet");
+    }
     report.show(sink, diag::Sources());
     return kFindings;
   }

@@ -62,18 +62,6 @@ void report_unknown(const std::string& pattern,
       .did_you_mean(pattern, ids);
 }
 
-// Whether a file that is not there would have been a fleet, nobody knows.
-void report_unreadable(const InputNames& inputs, diag::Sink& sink) {
-  for (const std::string& file : inputs.files) {
-    if (inputs.given.contains(file)) continue;
-    const auto content = base::read_file(file, pipeline::kMostInputBytes);
-    if (const auto* error = std::get_if<base::FileError>(&content)) {
-      sink.error(pipeline::kUnreadable, diag::kNoOrigin,
-                 "cannot read `" + shown(file) + "`: " + error->text);
-    }
-  }
-}
-
 // The name of the wave that a cluster is in; nullptr: its stage has none.
 const std::string* wave_of(const fleet::Fleet& fleet, const fleet::Cluster& cluster) {
   if (cluster.stage_index >= fleet.stages().size()) return nullptr;
@@ -180,6 +168,17 @@ std::string member_name(const fleet::Fleet& fleet, const fleet::Cluster& cluster
   return fleet.file() + "#" + cluster.id();
 }
 
+void report_unreadable(const ChosenClusters& chosen, diag::Sink& sink) {
+  for (const std::string& file : chosen.blueprints) {
+    if (chosen.given.contains(file)) continue;
+    const auto content = base::read_file(file, pipeline::kMostInputBytes);
+    if (const auto* error = std::get_if<base::FileError>(&content)) {
+      sink.error(pipeline::kUnreadable, diag::kNoOrigin,
+                 "cannot read `" + shown(file) + "`: " + error->text);
+    }
+  }
+}
+
 std::optional<ChosenClusters> choose_clusters(const BlueprintOptions& options, Knowledge& knowledge,
                                               Report& report) {
   ChosenClusters out;
@@ -220,7 +219,7 @@ std::optional<ChosenClusters> choose_clusters(const BlueprintOptions& options, K
   const bool chooses =
       !options.clusters.empty() || !options.stages.empty() || !options.waves.empty();
   const bool none = out.fleets.empty() && chooses;
-  if (none) report_unreadable(*inputs, sink);
+  if (none) report_unreadable(out, sink);
   if (none && !sink.has_errors()) {
     sink.error(kUsage, diag::kNoOrigin,
                "`--cluster`, `--stage` and `--wave` choose among clusters of a fleet")

@@ -43,6 +43,10 @@ std::optional<ChosenClusters> choose_clusters(const BlueprintOptions& options, K
 bool expand_fleets(BlueprintOptions& options, Request& request, Knowledge& knowledge,
                    Report& report);
 
+/// Where no fleet was found: what cannot be read among the files (GPU0002). Whether one that is not
+/// there would have been a fleet, nobody knows.
+void report_unreadable(const ChosenClusters& chosen, diag::Sink& sink);
+
 /// For a command about one cluster: `blueprint` is a file, or `FLEET#STAGE/NAME`. False after shown
 /// errors.
 bool expand_one(std::string& blueprint, Request& request, Knowledge& knowledge, Report& report);

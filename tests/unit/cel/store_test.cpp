@@ -211,7 +211,6 @@ TEST(Store, DropsATextThatStandsForTwoPrograms) {
   EXPECT_FALSE(is_stored(*compile("x + x", numbers, problems)));
 }
 
-}  // namespace
 TEST(Store, KeepsWhatIsAlikeInTwoStoresOnce) {
   Store::Records records;
   std::vector<Problem> problems;
@@ -239,4 +238,5 @@ TEST(Store, KeepsWhatIsAlikeInTwoStoresOnce) {
   EXPECT_FALSE(finds(other, "pools.size() > 1"));
 }
 
+}  // namespace
 }  // namespace gpuctl::cel
