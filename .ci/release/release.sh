@@ -37,7 +37,7 @@ cd "$root"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 
-configure=(-DCMAKE_BUILD_TYPE=Release -DGPUCTL_STATIC=ON -DGPUCTL_TESTS=OFF)
+configure=(-DCMAKE_BUILD_TYPE=Release -DGPUCTL_STATIC=ON -DGPUCTL_TESTS=OFF -DGPUCTL_UNITY=ON)
 if [ "$machine" != "$(uname -m)" ]; then
   toolchain=cmake/$machine-linux-gnu.cmake
   [ -e "$toolchain" ] || fail "there is no $toolchain to build for $machine with"

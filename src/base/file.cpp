@@ -23,10 +23,6 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-FileError os_error(const std::string& path, int code) {
-  return {path, code, errno_text(code)};
-}
-
 // Why the file that the user named cannot be opened. The system's text misleads for two kinds.
 FileError open_error(const std::string& path, int code) {
   struct stat status {};
@@ -57,6 +53,10 @@ int open_file_beneath(int directory, const std::string& path) {
 }
 
 }  // namespace
+
+FileError os_error(const std::string& path, int code) {
+  return {path, code, errno_text(code)};
+}
 
 std::string errno_text(int code) {
   return std::generic_category().message(code);

@@ -20,6 +20,9 @@ struct FileError {
 /// The text of an errno value.
 std::string errno_text(int code);
 
+/// What the errno value `code` says of `path`.
+FileError os_error(const std::string& path, int code);
+
 /// Owner of a file descriptor.
 class FileDescriptor {
  public:

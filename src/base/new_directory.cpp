@@ -13,12 +13,6 @@ namespace gpuctl::base {
 
 namespace {
 
-constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
-
-FileError os_error(const std::string& path, int code) {
-  return {path, code, errno_text(code)};
-}
-
 // Directories below a new one, each made when the first file in it comes. Files come sorted, so the
 // directories on the way to the last one are mostly those of the next.
 class DirectoryWriter {

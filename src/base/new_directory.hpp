@@ -1,6 +1,8 @@
 // Whole directories of new files, which get their final name when all is written.
 #pragma once
 
+#include <fcntl.h>
+
 #include <map>
 #include <optional>
 #include <string>
@@ -9,6 +11,9 @@
 #include "base/file.hpp"
 
 namespace gpuctl::base {
+
+/// How directories below one of ours are opened: no link in place of one is followed.
+inline constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 /// Makes the directory `name` in the open directory `parent`, which must not have it yet, and
 /// writes `files` (path below it -> content) with directories 0755 and files 0644 less the umask.

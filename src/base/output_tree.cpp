@@ -19,7 +19,6 @@
 namespace gpuctl::base {
 namespace {
 
-constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 // Deeper than any path that is written.
 constexpr int kMostDepth = 32;
 constexpr std::string_view kTemporary = ".gpuctl-tmp-";

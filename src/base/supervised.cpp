@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kTick{20};
+constexpr milliseconds kPause{20};
 constexpr std::size_t kMostStatBytes = 4096;
 
 // Fields of /proc/PID/stat from the third on (proc(5)): the second is a name in parentheses, which
@@ -123,7 +123,7 @@ bool Supervised::wait(milliseconds time) {
     } else if (Clock::now() >= limit) {
       return false;
     } else {
-      ::poll(nullptr, 0, static_cast<int>(std::min(kTick, time).count()));
+      ::poll(nullptr, 0, static_cast<int>(std::min(kPause, time).count()));
     }
   }
   return true;
@@ -140,13 +140,13 @@ std::size_t end_leftovers(const ProcessIdentity& leader, const std::string& dire
   const auto limit = Clock::now() + grace;
   std::vector<pid_t> left = leftovers(leader, directory);
   while (!left.empty() && Clock::now() < limit) {
-    ::poll(nullptr, 0, static_cast<int>(kTick.count()));
+    ::poll(nullptr, 0, static_cast<int>(kPause.count()));
     left = leftovers(leader, directory);
   }
   // What they start meanwhile is found by looking again.
   while (!left.empty()) {
     for (const pid_t id : left) ::kill(id, SIGKILL);
-    ::poll(nullptr, 0, static_cast<int>(kTick.count()));
+    ::poll(nullptr, 0, static_cast<int>(kPause.count()));
     left = leftovers(leader, directory);
   }
   return first.size();

@@ -54,6 +54,16 @@ bool is_dns1123_subdomain(std::string_view text);
 /// "1 document", "2 documents".
 std::string counted(std::size_t number, const std::string& noun);
 
+/// True for 0 to 9.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// True for a hexadecimal digit, of either case.
+constexpr bool is_hex_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
 /// True for a byte of a UTF-8 character that is not its first.
 constexpr bool continues_character(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;

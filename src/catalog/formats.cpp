@@ -20,7 +20,6 @@ constexpr std::string_view kFolder = "providers/formats/";
 constexpr std::string_view kFormat = "x-gpuctl-format";
 constexpr std::string_view kWrapper = "Wrapper";
 constexpr std::string_view kAnything = "/**";
-constexpr std::string_view kTemplates = "templates/";
 
 bool fits(const std::string& pattern, const std::string& path) {
   if (pattern.ends_with(kAnything)) {

@@ -17,7 +17,6 @@ namespace {
 //   metadata: {annotations: {gpuctl.dev/shadows: <sha256 of the built-in file>}}
 constexpr std::string_view kShadows = "gpuctl.dev/shadows";
 constexpr std::string_view kFormats = "providers/formats/";
-constexpr std::string_view kTemplates = "templates/";
 constexpr std::string_view kExtends = "extends";
 
 // What `own` says, with what only its base says. Keys come in the order of `own`, those of the base

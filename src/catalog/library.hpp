@@ -16,6 +16,9 @@
 
 namespace gpuctl::catalog {
 
+/// The folder of the templates, in paths of files.
+inline constexpr std::string_view kTemplates = "templates/";
+
 /// A file that replaces a built-in one, or adds one.
 struct Overlay {
   std::string path;  // "providers/name/rules.yaml"

@@ -49,9 +49,9 @@ std::set<std::string> never_set(const Platform& platform) {
   return out;
 }
 
-class Check {
+class PartCheck {
  public:
-  Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
+  PartCheck(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
       : library_(library), formats_(formats), platform_(platform), sink_(sink) {
     Root tables{"catalog", "tables/", {}};
     for (const Table& table : platform.tables) tables.known.insert(table.name);
@@ -204,7 +204,7 @@ class Check {
 
 void check_parts(Library& library, const Formats& formats, const Platform& platform,
                  diag::Sink& sink) {
-  Check(library, formats, platform, sink).run();
+  PartCheck(library, formats, platform, sink).run();
 }
 
 }  // namespace gpuctl::catalog

@@ -17,8 +17,6 @@ namespace gpuctl::catalog {
 
 namespace {
 
-constexpr std::string_view kTemplates = "templates/";
-
 // The schema of the rows of a table.
 yaml::Node row_definition(const yaml::Node& spec, yaml::Arena& arena) {
   yaml::MapBuilder definition;

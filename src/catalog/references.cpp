@@ -66,9 +66,10 @@ std::string shown(const Node& value) {
   return value.is_string() ? std::string(value.as_string()) : yaml::emit_json(value);
 }
 
-class Check {
+class ReferenceCheck {
  public:
-  Check(Library& library, const Formats& formats, const Platform& platform, diag::Sink& sink)
+  ReferenceCheck(Library& library, const Formats& formats, const Platform& platform,
+                 diag::Sink& sink)
       : library_(library), formats_(formats), platform_(platform), sink_(sink) {
     for (const std::string& path : library_.list("providers/", "/tables/")) {
       tables_.emplace(library_.file(path)->get({"metadata", "name"}).as_string());
@@ -262,7 +263,7 @@ class Check {
 
 void check_references(Library& library, const Formats& formats, const Platform& platform,
                       diag::Sink& sink) {
-  Check check(library, formats, platform, sink);
+  ReferenceCheck check(library, formats, platform, sink);
   check.tables();
   check.files();
   check.paths();

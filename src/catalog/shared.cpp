@@ -14,7 +14,7 @@ namespace {
 using yaml::Node;
 
 // No part is that special; this ends a circle.
-constexpr std::size_t kDeepest = 8;
+constexpr std::size_t kDeepestPart = 8;
 
 Node merged(const Node& part, const Node& own, yaml::SharedArena& arena) {
   yaml::MapBuilder out(part);
@@ -43,7 +43,7 @@ Node expanded(const Node& node, const Node& parts, yaml::SharedArena& arena, dia
   const Node* name = node.find(kTakesShared);
   if (name == nullptr || !name->is_string()) return rest;
   const Node part = parts.get(name->as_string());
-  if (!part.is_map() || depth == kDeepest) {
+  if (!part.is_map() || depth == kDeepestPart) {
     sink.error(kUnknownName, name->origin(),
                "no `" + std::string(name->as_string()) + "` among `shared`");
     // It takes anything, so that what it lacks is not reported as well.

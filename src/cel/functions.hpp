@@ -49,6 +49,13 @@ inline Outcome give(std::int64_t value) {
 inline Outcome give(double value) {
   return give(yaml::Node::real(value));
 }
+/// The text or integer that an argument is, which the parameter list has promised.
+inline std::string_view text_of(const Value& value) {
+  return value.node().as_string();
+}
+inline std::int64_t integer_of(const Value& value) {
+  return value.node().as_integer();
+}
 /// A copy of `text` in the arena, charged.
 Outcome give_text(CallContext& context, std::string_view text);
 

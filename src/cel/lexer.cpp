@@ -10,17 +10,11 @@ namespace gpuctl::cel {
 
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 std::uint32_t hex_value(char c) {
-  if (is_digit(c)) return static_cast<std::uint32_t>(c - '0');
+  if (base::is_digit(c)) return static_cast<std::uint32_t>(c - '0');
   return static_cast<std::uint32_t>((c | 0x20) - 'a') + 10;
 }
 
@@ -96,7 +90,7 @@ class Lexer {
 
   bool next() {
     const char c = peek();
-    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
+    if (base::is_digit(c) || (c == '.' && base::is_digit(peek(1)))) return number();
     if (c == '"' || c == '\'') return string(at_, false);
     if (c == '`') return quoted();
     if (is_letter(c)) {
@@ -154,7 +148,7 @@ class Lexer {
 
   bool word() {
     const std::size_t begin = at_;
-    while (is_letter(peek()) || is_digit(peek())) ++at_;
+    while (is_letter(peek()) || base::is_digit(peek())) ++at_;
     std::string text(source_.substr(begin, at_ - begin));
     const TokenKind kind = text == "in" ? TokenKind::symbol : TokenKind::identifier;
     push(kind, begin, std::move(text));
@@ -165,7 +159,7 @@ class Lexer {
     const std::size_t begin = at_++;
     while (at_ < source_.size() && source_[at_] != '`') {
       const char c = source_[at_];
-      if (!is_letter(c) && !is_digit(c) && c != '.' && c != '-' && c != '/' && c != ' ') {
+      if (!is_letter(c) && !base::is_digit(c) && c != '.' && c != '-' && c != '/' && c != ' ') {
         return fail(at_, at_ + 1, "a field name in backticks cannot hold this character",
                     "write an index: `x[\"name\"]`");
       }
@@ -182,22 +176,22 @@ class Lexer {
   bool number() {
     const std::size_t begin = at_;
     bool real = false;
-    if (peek() == '0' && (peek(1) == 'x' || peek(1) == 'X') && is_hex(peek(2))) {
+    if (peek() == '0' && (peek(1) == 'x' || peek(1) == 'X') && base::is_hex_digit(peek(2))) {
       at_ += 2;
-      while (is_hex(peek())) ++at_;
+      while (base::is_hex_digit(peek())) ++at_;
     } else {
-      while (is_digit(peek())) ++at_;
-      if (peek() == '.' && is_digit(peek(1))) {
+      while (base::is_digit(peek())) ++at_;
+      if (peek() == '.' && base::is_digit(peek(1))) {
         real = true;
         ++at_;
-        while (is_digit(peek())) ++at_;
+        while (base::is_digit(peek())) ++at_;
       }
       if (peek() == 'e' || peek() == 'E') {
         const std::size_t sign = peek(1) == '+' || peek(1) == '-' ? 2 : 1;
-        if (is_digit(peek(sign))) {
+        if (base::is_digit(peek(sign))) {
           real = true;
           at_ += sign;
-          while (is_digit(peek())) ++at_;
+          while (base::is_digit(peek())) ++at_;
         }
       }
     }
@@ -335,7 +329,7 @@ std::string unescape(std::string_view body, EscapeFault& fault) {
     if (const std::size_t digits = hex_digits(letter); digits != 0) {
       ++i;
       for (std::size_t k = 0; k < digits; ++k, ++i) {
-        if (i >= body.size() || !is_hex(body[i])) {
+        if (i >= body.size() || !base::is_hex_digit(body[i])) {
           fail(start, i - start,
                "the escape `\\" + std::string(1, letter) + "` needs " + std::to_string(digits) +
                    " hexadecimal digits");

@@ -23,10 +23,6 @@ constexpr std::array<Unit, 8> kUnits = {{{"ns", 1},
                                          {"s", 1'000'000'000},
                                          {"m", 60'000'000'000},
                                          {"h", 3'600'000'000'000}}};
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 }  // namespace
 
 std::optional<std::int64_t> parse_duration(std::string_view text) {
@@ -43,7 +39,7 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
   while (!text.empty()) {
     std::uint64_t whole = 0;
     std::size_t at = 0;
-    for (; at < text.size() && is_digit(text[at]); ++at) {
+    for (; at < text.size() && base::is_digit(text[at]); ++at) {
       if (whole > kLimit / 10) return std::nullopt;
       whole = whole * 10 + static_cast<std::uint64_t>(text[at] - '0');
       if (whole > kLimit) return std::nullopt;
@@ -53,7 +49,7 @@ std::optional<std::int64_t> parse_duration(std::string_view text) {
     double scale = 1;
     if (at < text.size() && text[at] == '.') {
       bool full = false;  // further digits are below what counts
-      for (++at; at < text.size() && is_digit(text[at]); ++at, ++digits) {
+      for (++at; at < text.size() && base::is_digit(text[at]); ++at, ++digits) {
         full = full || fraction > (kLimit - 1) / 10;
         const std::uint64_t next = fraction * 10 + static_cast<std::uint64_t>(text[at] - '0');
         full = full || next > kLimit;

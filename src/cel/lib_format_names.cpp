@@ -16,17 +16,11 @@ namespace {
 /// Says what is wrong with a text; empty when nothing is.
 using Check = std::string (*)(std::string_view);
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_lower(char c) {
   return c >= 'a' && c <= 'z';
 }
 bool is_alphanumeric(char c) {
-  return is_digit(c) || is_lower(c) || (c >= 'A' && c <= 'Z');
-}
-bool is_hex(char c) {
-  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  return base::is_digit(c) || is_lower(c) || (c >= 'A' && c <= 'Z');
 }
 
 std::string too_long(std::size_t most) {
@@ -102,7 +96,8 @@ std::string uuid(std::string_view text) {
   for (std::size_t i = 0; i < kGroups.size(); ++i) {
     if (i != 0 && !text.empty() && text.front() == '-') text.remove_prefix(1);
     const std::string_view group = text.substr(0, kGroups[i]);
-    good = good && group.size() == kGroups[i] && std::all_of(group.begin(), group.end(), is_hex);
+    good = good && group.size() == kGroups[i] &&
+           std::all_of(group.begin(), group.end(), base::is_hex_digit);
     text.remove_prefix(group.size());
   }
   return good && text.empty() ? "" : "does not match the UUID format";
@@ -117,7 +112,7 @@ std::string bytes(std::string_view text) {
 int digits_at(std::string_view text, std::size_t at, std::size_t count) {
   int value = 0;
   for (std::size_t i = at; i < at + count; ++i) {
-    if (i >= text.size() || !is_digit(text[i])) return -1;
+    if (i >= text.size() || !base::is_digit(text[i])) return -1;
     value = value * 10 + (text[i] - '0');
   }
   return value;
@@ -152,7 +147,7 @@ std::string date_time(std::string_view text) {
   std::size_t at = 19;
   if (text[at] == '.' || text[at] == ',') {
     const std::size_t begin = ++at;
-    while (at < text.size() && is_digit(text[at])) ++at;
+    while (at < text.size() && base::is_digit(text[at])) ++at;
     if (at == begin) return kFault;
   }
   const std::string_view zone = text.substr(std::min(at, text.size()));

@@ -18,9 +18,6 @@ namespace {
 ListView items(const Value& value) {
   return *ListView::of(value);
 }
-std::int64_t number(const Value& value) {
-  return value.node().as_integer();
-}
 
 /// The list's own type, for functions that keep or pick items.
 Type own_type(std::span<const Type> types) {
@@ -192,8 +189,8 @@ Type flattened_once(std::span<const Type> types) {
 
 Outcome slice(Arguments args, CallContext& context) {
   const ListView list = items(args[0]);
-  const std::int64_t begin = number(args[1]);
-  const std::int64_t end = number(args[2]);
+  const std::int64_t begin = integer_of(args[1]);
+  const std::int64_t end = integer_of(args[2]);
   if (begin < 0 || end < begin || static_cast<std::uint64_t>(end) > list.size()) {
     return fail("slice " + std::to_string(begin) + " to " + std::to_string(end) +
                 " is out of range, the list has " + std::to_string(list.size()) + " items");
@@ -206,7 +203,7 @@ Outcome slice(Arguments args, CallContext& context) {
   return give_list(std::move(part), context);
 }
 
-Outcome reverse(Arguments args, CallContext& context) {
+Outcome reverse_list(Arguments args, CallContext& context) {
   const ListView list = items(args[0]);
   if (!context.charge(list.size() * kStepsPerItem)) return exhausted();
   std::vector<Value> reversed = copy(list);
@@ -215,7 +212,7 @@ Outcome reverse(Arguments args, CallContext& context) {
 }
 
 Outcome range(Arguments args, CallContext& context) {
-  const std::int64_t count = number(args[0]);
+  const std::int64_t count = integer_of(args[0]);
   if (count < 0) return fail("`lists.range` of a negative number");
   if (static_cast<std::uint64_t>(count) > kMostSteps ||
       !context.charge(static_cast<std::uint64_t>(count) * kStepsPerItem)) {
@@ -338,10 +335,10 @@ void add_lists(Functions& to) {
       [](Arguments args, CallContext& context) { return flatten_to(args, context, 1); },
       flattened_once);
   method(to, "flatten", {list(), integer()}, list(), [](Arguments args, CallContext& context) {
-    return flatten_to(args, context, number(args[1]));
+    return flatten_to(args, context, integer_of(args[1]));
   });
   method(to, "slice", {list(), integer(), integer()}, list(), slice, own_type);
-  method(to, "reverse", {list()}, list(), reverse, own_type);
+  method(to, "reverse", {list()}, list(), reverse_list, own_type);
   method(to, "indexOf", {list(), dyn()}, integer(), position<false>);
   method(to, "lastIndexOf", {list(), dyn()}, integer(), position<true>);
   method(to, "first", {list()}, Type::optional(dyn()), end_item<false>, optional_element_type);

@@ -73,27 +73,27 @@ struct Suffix {
 };
 
 std::optional<Suffix> parse_suffix(std::string_view text) {
-  struct Named {
+  struct NamedSuffix {
     std::string_view name;
     Suffix suffix;
   };
-  static constexpr std::array<Named, 16> kNamed = {{{"", {0, 0}},
-                                                    {"n", {-9, 0}},
-                                                    {"u", {-6, 0}},
-                                                    {"m", {-3, 0}},
-                                                    {"k", {3, 0}},
-                                                    {"M", {6, 0}},
-                                                    {"G", {9, 0}},
-                                                    {"T", {12, 0}},
-                                                    {"P", {15, 0}},
-                                                    {"E", {18, 0}},
-                                                    {"Ki", {0, 10}},
-                                                    {"Mi", {0, 20}},
-                                                    {"Gi", {0, 30}},
-                                                    {"Ti", {0, 40}},
-                                                    {"Pi", {0, 50}},
-                                                    {"Ei", {0, 60}}}};
-  for (const Named& named : kNamed) {
+  static constexpr std::array<NamedSuffix, 16> kNamed = {{{"", {0, 0}},
+                                                          {"n", {-9, 0}},
+                                                          {"u", {-6, 0}},
+                                                          {"m", {-3, 0}},
+                                                          {"k", {3, 0}},
+                                                          {"M", {6, 0}},
+                                                          {"G", {9, 0}},
+                                                          {"T", {12, 0}},
+                                                          {"P", {15, 0}},
+                                                          {"E", {18, 0}},
+                                                          {"Ki", {0, 10}},
+                                                          {"Mi", {0, 20}},
+                                                          {"Gi", {0, 30}},
+                                                          {"Ti", {0, 40}},
+                                                          {"Pi", {0, 50}},
+                                                          {"Ei", {0, 60}}}};
+  for (const NamedSuffix& named : kNamed) {
     if (named.name == text) return named.suffix;
   }
   if (text.size() < 2 || (text[0] != 'e' && text[0] != 'E')) return std::nullopt;
@@ -247,7 +247,7 @@ Outcome combine(Arguments args, CallContext&) {
   return add(own, Quantity(-other.nano));
 }
 
-std::optional<std::int64_t> integer_of(const Value& value) {
+std::optional<std::int64_t> whole_number(const Value& value) {
   const auto& small = as<Quantity>(value).small;
   if (!small || small->scale < 0) return std::nullopt;
   return scaled(small->value, small->scale);
@@ -292,9 +292,9 @@ void add_quantity(Functions& to) {
   });
   both(to, "sign", {quantity}, integer(), sign);
   method(to, "isInteger", {quantity}, boolean(),
-         [](Arguments args, CallContext&) { return give(integer_of(args[0]).has_value()); });
+         [](Arguments args, CallContext&) { return give(whole_number(args[0]).has_value()); });
   method(to, "asInteger", {quantity}, integer(), [](Arguments args, CallContext&) {
-    const auto integer = integer_of(args[0]);
+    const auto integer = whole_number(args[0]);
     return integer ? give(*integer) : fail("the quantity is no integer, or too long for one");
   });
   method(to, "asApproximateFloat", {quantity}, real(),

@@ -117,19 +117,15 @@ namespace lib {
 
 namespace {
 
-std::string_view text(const Value& value) {
-  return value.node().as_string();
-}
-
 /// Calls `use` with the compiled pattern of args[1].
 template <typename Use>
 Outcome with_pattern(Arguments args, CallContext& context, const Use& use) {
-  if (!context.charge(text(args[1]).size())) return exhausted();
+  if (!context.charge(text_of(args[1]).size())) return exhausted();
   std::string fault;
-  const auto pattern = compile_pattern(text(args[1]), fault);
+  const auto pattern = compile_pattern(text_of(args[1]), fault);
   if (!context.charge(pattern_cost(pattern.get()))) return exhausted();
   if (pattern == nullptr) return fail(std::move(fault));
-  if (!context.charge(match_cost(*pattern, text(args[0]).size()))) return exhausted();
+  if (!context.charge(match_cost(*pattern, text_of(args[0]).size()))) return exhausted();
   return use(*pattern);
 }
 
@@ -153,7 +149,7 @@ std::optional<Match> match_from(const re2::RE2& pattern, std::string_view subjec
 }
 
 Outcome matches(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
+  const std::string_view subject = text_of(args[0]);
   return with_pattern(args, context, [&](const re2::RE2& pattern) {
     return give(re2::RE2::PartialMatch(re2::StringPiece(subject.data(), subject.size()), pattern));
   });
@@ -161,15 +157,15 @@ Outcome matches(Arguments args, CallContext& context) {
 
 Outcome find(Arguments args, CallContext& context) {
   return with_pattern(args, context, [&](const re2::RE2& pattern) {
-    const auto match = match_from(pattern, text(args[0]), 0);
+    const auto match = match_from(pattern, text_of(args[0]), 0);
     return give(yaml::Node::view(
-        match ? text(args[0]).substr(match->begin, match->end - match->begin) : ""));
+        match ? text_of(args[0]).substr(match->begin, match->end - match->begin) : ""));
   });
 }
 
 /// Matches from left to right; an empty one right after another match does not count.
 Outcome find_all(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
+  const std::string_view subject = text_of(args[0]);
   std::int64_t left = args.size() > 2 ? args[2].node().as_integer() : -1;
   if (left < 0) left = std::numeric_limits<std::int64_t>::max();
   return with_pattern(args, context, [&](const re2::RE2& pattern) {

@@ -11,13 +11,6 @@ namespace gpuctl::cel::lib {
 
 namespace {
 
-std::string_view text(const Value& value) {
-  return value.node().as_string();
-}
-std::int64_t number(const Value& value) {
-  return value.node().as_integer();
-}
-
 Outcome out_of_range(std::int64_t position) {
   return fail("position " + std::to_string(position) + " is outside of the string");
 }
@@ -39,54 +32,54 @@ std::uint64_t search_cost(std::string_view subject, std::string_view part) {
 }
 
 Outcome char_at(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
+  const std::string_view subject = text_of(args[0]);
   if (!context.charge(subject.size() / 64)) return exhausted();
-  const std::size_t at = utf8_offset(subject, number(args[1]));
-  if (at == std::string_view::npos) return out_of_range(number(args[1]));
+  const std::size_t at = utf8_offset(subject, integer_of(args[1]));
+  if (at == std::string_view::npos) return out_of_range(integer_of(args[1]));
   if (at == subject.size()) return part({});
   return part(subject.substr(at, utf8_length(subject[at])));
 }
 
 Outcome index_of(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
-  if (!context.charge(search_cost(subject, text(args[1])))) return exhausted();
-  const std::int64_t from = args.size() > 2 ? number(args[2]) : 0;
+  const std::string_view subject = text_of(args[0]);
+  if (!context.charge(search_cost(subject, text_of(args[1])))) return exhausted();
+  const std::int64_t from = args.size() > 2 ? integer_of(args[2]) : 0;
   const std::size_t start = utf8_offset(subject, from);
   if (start == std::string_view::npos) return out_of_range(from);
-  const std::size_t found = subject.find(text(args[1]), start);
+  const std::size_t found = subject.find(text_of(args[1]), start);
   return give(found == std::string_view::npos ? std::int64_t{-1} : points_before(subject, found));
 }
 
 Outcome last_index_of(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
-  if (!context.charge(search_cost(subject, text(args[1])))) return exhausted();
+  const std::string_view subject = text_of(args[0]);
+  if (!context.charge(search_cost(subject, text_of(args[1])))) return exhausted();
   std::size_t start = std::string_view::npos;
   if (args.size() > 2) {
-    start = utf8_offset(subject, number(args[2]));
-    if (start == std::string_view::npos) return out_of_range(number(args[2]));
+    start = utf8_offset(subject, integer_of(args[2]));
+    if (start == std::string_view::npos) return out_of_range(integer_of(args[2]));
   }
-  const std::size_t found = subject.rfind(text(args[1]), start);
+  const std::size_t found = subject.rfind(text_of(args[1]), start);
   return give(found == std::string_view::npos ? std::int64_t{-1} : points_before(subject, found));
 }
 
 Outcome substring(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
+  const std::string_view subject = text_of(args[0]);
   if (!context.charge(subject.size() / 8)) return exhausted();
-  const std::size_t begin = utf8_offset(subject, number(args[1]));
-  if (begin == std::string_view::npos) return out_of_range(number(args[1]));
+  const std::size_t begin = utf8_offset(subject, integer_of(args[1]));
+  if (begin == std::string_view::npos) return out_of_range(integer_of(args[1]));
   if (args.size() == 2) return part(subject.substr(begin));
-  const std::size_t end = utf8_offset(subject, number(args[2]));
-  if (end == std::string_view::npos) return out_of_range(number(args[2]));
+  const std::size_t end = utf8_offset(subject, integer_of(args[2]));
+  if (end == std::string_view::npos) return out_of_range(integer_of(args[2]));
   if (end < begin) {
-    return fail("the end " + std::to_string(number(args[2])) + " lies before the start " +
-                std::to_string(number(args[1])));
+    return fail("the end " + std::to_string(integer_of(args[2])) + " lies before the start " +
+                std::to_string(integer_of(args[1])));
   }
   return part(subject.substr(begin, end - begin));
 }
 
 template <char First, char Last, int Shift>
 Outcome change_case(Arguments args, CallContext& context) {
-  std::string changed(text(args[0]));
+  std::string changed(text_of(args[0]));
   for (char& c : changed) {
     if (c >= First && c <= Last) c = static_cast<char>(c + Shift);
   }
@@ -94,10 +87,10 @@ Outcome change_case(Arguments args, CallContext& context) {
 }
 
 Outcome replace(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
-  const std::string_view from = text(args[1]);
-  const std::string_view to = text(args[2]);
-  std::int64_t left = args.size() > 3 ? number(args[3]) : -1;
+  const std::string_view subject = text_of(args[0]);
+  const std::string_view from = text_of(args[1]);
+  const std::string_view to = text_of(args[2]);
+  std::int64_t left = args.size() > 3 ? integer_of(args[3]) : -1;
   if (left < 0) left = std::numeric_limits<std::int64_t>::max();
   if (!context.charge(search_cost(subject, from))) return exhausted();
   std::string out;
@@ -123,9 +116,9 @@ Outcome replace(Arguments args, CallContext& context) {
 }
 
 Outcome split(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
-  const std::string_view separator = text(args[1]);
-  std::int64_t limit = args.size() > 2 ? number(args[2]) : -1;
+  const std::string_view subject = text_of(args[0]);
+  const std::string_view separator = text_of(args[1]);
+  std::int64_t limit = args.size() > 2 ? integer_of(args[2]) : -1;
   if (limit == 0) return give(context.arena.list({}));
   if (limit < 0) limit = std::numeric_limits<std::int64_t>::max();
   if (!context.charge(search_cost(subject, separator))) return exhausted();
@@ -149,7 +142,7 @@ Outcome split(Arguments args, CallContext& context) {
 }
 
 Outcome join(Arguments args, CallContext& context) {
-  const std::string_view separator = args.size() > 1 ? text(args[1]) : std::string_view();
+  const std::string_view separator = args.size() > 1 ? text_of(args[1]) : std::string_view();
   std::string out;
   bool first = true;
   for (const yaml::Node& item : args[0].node().items()) {
@@ -170,7 +163,7 @@ bool is_space(std::uint32_t code) {
 }
 
 Outcome trim(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
+  const std::string_view subject = text_of(args[0]);
   if (!context.charge(subject.size() / 8)) return exhausted();
   std::size_t begin = 0;
   while (begin < subject.size() && is_space(utf8_decode(subject, begin))) {
@@ -185,8 +178,8 @@ Outcome trim(Arguments args, CallContext& context) {
   return part(subject.substr(begin, end - begin));
 }
 
-Outcome reverse(Arguments args, CallContext& context) {
-  const std::string_view subject = text(args[0]);
+Outcome reverse_text(Arguments args, CallContext& context) {
+  const std::string_view subject = text_of(args[0]);
   std::string out;
   out.reserve(subject.size());
   for (std::size_t end = subject.size(); end > 0;) {
@@ -202,7 +195,7 @@ Outcome quote(Arguments args, CallContext& context) {
   static constexpr std::string_view kSpecial = "\a\b\f\n\r\t\v\\\"";
   static constexpr std::string_view kLetter = "abfnrtv\\\"";
   std::string out = "\"";
-  for (const char c : text(args[0])) {
+  for (const char c : text_of(args[0])) {
     const std::size_t at = kSpecial.find(c);
     if (at == std::string_view::npos) {
       out.push_back(c);
@@ -214,8 +207,8 @@ Outcome quote(Arguments args, CallContext& context) {
 }
 
 Outcome contains(Arguments args, CallContext& context) {
-  if (!context.charge(search_cost(text(args[0]), text(args[1])))) return exhausted();
-  return give(text(args[0]).find(text(args[1])) != std::string_view::npos);
+  if (!context.charge(search_cost(text_of(args[0]), text_of(args[1])))) return exhausted();
+  return give(text_of(args[0]).find(text_of(args[1])) != std::string_view::npos);
 }
 
 }  // namespace
@@ -224,11 +217,11 @@ void add_strings(Functions& to) {
   const Type strings = Type::list(string());
   method(to, "contains", {string(), string()}, boolean(), contains);
   method(to, "startsWith", {string(), string()}, boolean(), [](Arguments args, CallContext&) {
-    return give(text(args[0]).substr(0, text(args[1]).size()) == text(args[1]));
+    return give(text_of(args[0]).substr(0, text_of(args[1]).size()) == text_of(args[1]));
   });
   method(to, "endsWith", {string(), string()}, boolean(), [](Arguments args, CallContext&) {
-    const std::string_view subject = text(args[0]);
-    const std::string_view end = text(args[1]);
+    const std::string_view subject = text_of(args[0]);
+    const std::string_view end = text_of(args[1]);
     return give(subject.size() >= end.size() && subject.substr(subject.size() - end.size()) == end);
   });
   method(to, "charAt", {string(), integer()}, string(), char_at);
@@ -247,7 +240,7 @@ void add_strings(Functions& to) {
   method(to, "join", {strings}, string(), join);
   method(to, "join", {strings, string()}, string(), join);
   method(to, "trim", {string()}, string(), trim);
-  method(to, "reverse", {string()}, string(), reverse);
+  method(to, "reverse", {string()}, string(), reverse_text);
   function(to, "strings.quote", {string()}, string(), quote);
 }
 

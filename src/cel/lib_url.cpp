@@ -26,11 +26,8 @@ struct Parts {
 bool is_alpha(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 int hex(char c) {
-  if (is_digit(c)) return c - '0';
+  if (base::is_digit(c)) return c - '0';
   const char lower = static_cast<char>(c | 0x20);
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
@@ -61,7 +58,7 @@ std::string unescape(std::string_view text, char plus) {
 std::string escaped_path(std::string_view path) {
   constexpr std::string_view kKept = "$&+,/:;=@";
   const bool good = std::all_of(path.begin(), path.end(), [&](char c) {
-    return is_alpha(c) || is_digit(c) || kKept.find(c) != std::string_view::npos ||
+    return is_alpha(c) || base::is_digit(c) || kKept.find(c) != std::string_view::npos ||
            std::string_view("-_.~!'()*[]%").find(c) != std::string_view::npos;
   });
   if (good) return std::string(path);
@@ -103,18 +100,18 @@ bool host_is_valid(std::string_view host) {
     port = host.substr(colon);
     const std::string_view name = host.substr(0, colon);
     const bool clean = std::all_of(name.begin(), name.end(), [](char c) {
-      return static_cast<unsigned char>(c) >= 0x80 || is_alpha(c) || is_digit(c) ||
+      return static_cast<unsigned char>(c) >= 0x80 || is_alpha(c) || base::is_digit(c) ||
              std::string_view("-._~!$&'()*+,;=%<>\"").find(c) != std::string_view::npos;
     });
     if (!clean) return false;
   }
   if (port.empty()) return true;
-  return port.front() == ':' && std::all_of(port.begin() + 1, port.end(), is_digit);
+  return port.front() == ':' && std::all_of(port.begin() + 1, port.end(), base::is_digit);
 }
 
 bool user_is_valid(std::string_view user) {
   return escapes_are_valid(user) && std::all_of(user.begin(), user.end(), [](char c) {
-           return is_alpha(c) || is_digit(c) ||
+           return is_alpha(c) || base::is_digit(c) ||
                   std::string_view("-._:~!$&'()*+,;=%@").find(c) != std::string_view::npos;
          });
 }
@@ -123,8 +120,8 @@ bool user_is_valid(std::string_view user) {
 std::optional<std::string> take_scheme(std::string_view& rest) {
   if (rest.empty() || !is_alpha(rest.front())) return std::nullopt;
   std::size_t end = 0;
-  while (end < rest.size() && (is_alpha(rest[end]) || is_digit(rest[end]) || rest[end] == '+' ||
-                               rest[end] == '-' || rest[end] == '.')) {
+  while (end < rest.size() && (is_alpha(rest[end]) || base::is_digit(rest[end]) ||
+                               rest[end] == '+' || rest[end] == '-' || rest[end] == '.')) {
     ++end;
   }
   if (end >= rest.size() || rest[end] != ':') return "";

@@ -28,20 +28,20 @@ Size size_of(const Draft& draft) {
   return size;
 }
 
-void place(Draft& draft, Program& program, Code& code) {
+void place_code(Draft& draft, Program& program, Code& code) {
   static_cast<Operation&>(code) = std::move(static_cast<Operation&>(draft));
   const auto candidates = program.add_candidates(draft.candidates.size());
   std::copy(draft.candidates.begin(), draft.candidates.end(), candidates.begin());
   code.candidates = candidates;
   const auto args = program.add_codes(draft.args.size());
   code.args = args;
-  for (std::size_t i = 0; i < args.size(); ++i) place(draft.args[i], program, args[i]);
+  for (std::size_t i = 0; i < args.size(); ++i) place_code(draft.args[i], program, args[i]);
 }
 
 void lay_out(Draft draft, Program& program) {
   const Size size = size_of(draft);
   program.reserve(size.codes, size.candidates);
-  place(draft, program, program.add_codes(1).front());
+  place_code(draft, program, program.add_codes(1).front());
 }
 
 std::shared_ptr<const Program> build(std::string_view text, const Environment& environment,

@@ -120,7 +120,7 @@ int run_releases(const ReleasesOptions& options, const GlobalOptions& global) {
   return show_listings(listings, options.filters, options.output, report, global, arena);
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_catalog_releases(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<ReleasesOptions>();
   add_filters(command, options->filters);
   add_listing_output(command, options->output);
@@ -136,7 +136,7 @@ Command releases_command() {
   return {"releases", "Releases, and until when they are supported",
           "Where no end of support was found, the state is what the maker calls the release.\n\n"
           "Example:\n  gpuctl catalog releases --date 2027-01-01\n",
-          set_up};
+          set_up_catalog_releases};
 }
 
 }  // namespace gpuctl::cli

@@ -43,9 +43,9 @@ const std::map<std::string_view, const char*> kTables = {
     {"gpus", "gpus"}, {"machines", "machines"}, {"mig", "migClasses"}, {"vgpu", "vgpuTypes"}};
 
 // A line, read as far as it goes.
-class Line {
+class WrittenLine {
  public:
-  explicit Line(const std::vector<std::string>& words)
+  explicit WrittenLine(const std::vector<std::string>& words)
       : words_(words),
         commands_(commands()),
         program_(commands_, words_, false, global_, exit_code_) {}
@@ -345,7 +345,7 @@ std::string on_one_line(std::string text) {
 int complete(const std::vector<std::string>& words) {
   Candidates found;
   const std::string current = words.empty() ? std::string() : words.back();
-  if (!words.empty()) found = Line(words).at_cursor();
+  if (!words.empty()) found = WrittenLine(words).at_cursor();
   std::string out = found.form + (found.whole ? "" : " nospace") + "\n";
   std::set<std::string> seen;
   for (const auto& [word, text] : found.words) {

@@ -97,7 +97,7 @@ end
 complete -c gpuctl -f -a '(__gpuctl_complete)'
 )";
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_shell(Options& command, const GlobalOptions& global) {
   auto shell = std::make_shared<std::string>();
   command.add_option("SHELL", *shell, "bash, zsh or fish")
       .required()
@@ -121,7 +121,7 @@ Command completion_command() {
       "  eval \"$(gpuctl completion bash)\"              # in ~/.bashrc\n"
       "  eval \"$(gpuctl completion zsh)\"               # in ~/.zshrc, after compinit\n"
       "  gpuctl completion fish > ~/.config/fish/completions/gpuctl.fish\n",
-      set_up};
+      set_up_shell};
 }
 
 }  // namespace gpuctl::cli

@@ -101,7 +101,7 @@ int run_cost(const EstimateOptions& options, const GlobalOptions& global) {
   return show_costs(options, *these, others, pricing.hours(), global);
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_cost(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<EstimateOptions>();
   options->inputs.add_to(command);
   options->costs.add_to(command);
@@ -128,7 +128,7 @@ Command cost_command() {
           "  gpuctl cost cluster.yaml --hours 200\n"
           "  gpuctl cost cluster.yaml --compare cheaper.yaml\n"
           "  gpuctl cost fleet.yaml --stage prod --costs costs.yaml -o csv\n",
-          set_up};
+          set_up_cost};
 }
 
 }  // namespace gpuctl::cli

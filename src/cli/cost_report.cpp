@@ -17,7 +17,6 @@ using cost::Hours;
 using cost::Line;
 using cost::Part;
 using cost::range_of;
-using cost::text_of;
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -45,7 +44,7 @@ Listing table_of(const Estimate& estimate, const Hours& hours) {
   for (const Part& part : estimate.parts) {
     std::vector<std::string> line = {diag::shown(part.name), range_of(part.min, part.max),
                                      diag::shown(part.type)};
-    for (const std::size_t scale : scales) line.push_back(text_of(part.month[scale]));
+    for (const std::size_t scale : scales) line.push_back(cost::text_of(part.month[scale]));
     const Line* from = part.priced();
     line.push_back(from == nullptr ? "" : from->market);
     for (const cost::Market market :
@@ -60,7 +59,7 @@ Listing table_of(const Estimate& estimate, const Hours& hours) {
     out.lines.push_back(std::move(line));
   }
   std::vector<std::string> total = {"total", "", ""};
-  for (const std::size_t scale : scales) total.push_back(text_of(estimate.month[scale]));
+  for (const std::size_t scale : scales) total.push_back(cost::text_of(estimate.month[scale]));
   total.resize(out.titles.size());
   total[out.titles.size() - 3] = cost::most_kilowatts(estimate);
   out.lines.push_back(std::move(total));
@@ -76,12 +75,12 @@ Listing table_of_all(const std::vector<Estimate>& estimates, const Hours& hours)
   }
   for (const Estimate& estimate : estimates) {
     std::vector<std::string> line = {estimate.cluster};
-    for (const std::size_t scale : scales) line.push_back(text_of(estimate.month[scale]));
+    for (const std::size_t scale : scales) line.push_back(cost::text_of(estimate.month[scale]));
     out.lines.push_back(std::move(line));
   }
   const Figures sum = cost::sum_of(estimates);
   std::vector<std::string> total = {"total"};
-  for (const std::size_t scale : scales) total.push_back(text_of(sum[scale]));
+  for (const std::size_t scale : scales) total.push_back(cost::text_of(sum[scale]));
   out.lines.push_back(std::move(total));
   return out;
 }
@@ -161,7 +160,7 @@ void add_change(const std::string& name, const Figures& one, const Figures& othe
                 const Hours& hours, Listing& to) {
   for (const std::size_t scale : hours.scales()) {
     to.lines.push_back({diag::shown(name), std::string(cost::kScaleNames[scale]),
-                        text_of(one[scale]), text_of(other[scale]),
+                        cost::text_of(one[scale]), cost::text_of(other[scale]),
                         cost::difference_of(one[scale], other[scale])});
   }
 }

@@ -86,7 +86,7 @@ int run_destroy(DestroyOptions& options, const GlobalOptions& global) {
   return kOk;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_destroy(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<DestroyOptions>();
   options->installed.add_to(command);
   command.add_option("--yes", options->yes, "Its name once more, instead of a question")
@@ -107,7 +107,7 @@ Command destroy_command() {
       "Example:\n"
       "  gpuctl destroy gpu-lab --dry-run\n"
       "  gpuctl destroy gpu-lab --yes gpu-lab\n",
-      set_up};
+      set_up_destroy};
 }
 
 }  // namespace gpuctl::cli

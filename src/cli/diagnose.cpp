@@ -148,7 +148,7 @@ int run_diagnose(const DiagnoseOptions& options, const GlobalOptions& global) {
   return diagnosis.healthy() ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_diagnose(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<DiagnoseOptions>();
   command
       .add_option("inputs", options->inputs,
@@ -188,7 +188,7 @@ Command diagnose_command() {
       "  gpuctl diagnose must-gather.local.5421\n"
       "  gpuctl diagnose --live --blueprint cluster.yaml\n"
       "  gpuctl diagnose driver.log\n",
-      set_up};
+      set_up_diagnose};
 }
 
 }  // namespace gpuctl::cli

@@ -122,7 +122,7 @@ int run_doctor(const DoctorOptions& options, const GlobalOptions& global) {
   return fails || report.errors() != 0 ? kFindings : kOk;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_doctor(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<DoctorOptions>();
   command.add_option("BLUEPRINT", options->blueprint, "Blueprint file").required();
   command
@@ -173,7 +173,7 @@ Command doctor_command() {
       "Example:\n"
       "  gpuctl doctor cluster.yaml\n"
       "  gpuctl doctor cluster.yaml --only D1,D5 --resolver 10.0.0.53 --pull-secret pull.json\n",
-      set_up};
+      set_up_doctor};
 }
 
 }  // namespace gpuctl::cli

@@ -75,7 +75,7 @@ int run_explain(const FieldQuestion& question, const GlobalOptions& global) {
                                         : run_explain_field(question, global);
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_explain(Options& command, const GlobalOptions& global) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto question = std::make_shared<OriginQuestion>();
   auto origin = std::make_shared<bool>(false);
@@ -136,7 +136,7 @@ Command explain_command() {
           "  gpuctl explain spec.gpuPools.scaling\n"
           "  gpuctl explain gpuPools --recursive\n"
           "  gpuctl explain --origin MachineSet/ml-x7k2p-a spec.replicas prod.yaml\n",
-          set_up};
+          set_up_explain};
 }
 
 }  // namespace gpuctl::cli

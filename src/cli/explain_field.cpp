@@ -176,7 +176,7 @@ std::string list_of_fields(const Field& field) {
   return out;
 }
 
-std::string text_of(const Answer& answer, const diag::Sources& sources) {
+std::string answer_text(const Answer& answer, const diag::Sources& sources) {
   std::string out;
   for (const Variant& variant : answer.variants) {
     const Field& field = variant.field;
@@ -366,7 +366,7 @@ int run_explain_field(const FieldQuestion& question, const GlobalOptions& global
   }
   const std::string text = question.json        ? yaml::emit_json(document) + "\n"
                            : question.recursive ? tree_of(answer)
-                                                : text_of(answer, sources);
+                                                : answer_text(answer, sources);
   return print(text, global) ? kOk : kFindings;
 }
 

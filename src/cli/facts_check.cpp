@@ -134,7 +134,8 @@ std::vector<std::string> idle_names(const Result& result, const Inquired& inquir
   return out;
 }
 
-std::string as_text(const std::vector<Verdict>& verdicts, const std::vector<std::string>& idle) {
+std::string verdicts_text(const std::vector<Verdict>& verdicts,
+                          const std::vector<std::string>& idle) {
   std::vector<std::vector<std::string>> lines = {{"FACT", "STATE", "COMMITTED", "CLUSTER"}};
   for (const Verdict& one : verdicts) {
     const bool committed = one.state != "new";
@@ -190,10 +191,10 @@ int run_check(const FactsOptions& options, const GlobalOptions& global) {
   report.show(sink, *result->sources);
   global.result->set("cluster", result->cluster());
   record(verdicts, idle, *global.result);
-  return print(as_text(verdicts, idle), global) && good ? kOk : kFindings;
+  return print(verdicts_text(verdicts, idle), global) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_facts_check(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<FactsOptions>();
   command.add_option("BLUEPRINT", options->blueprint, "Blueprint of the cluster")
       .required()
@@ -227,7 +228,7 @@ Command facts_command() {
         "Example:\n"
         "  gpuctl facts check cluster.yaml --repo fleet --live\n"
         "  gpuctl facts check cluster.yaml metadata.json machines.yaml\n",
-        set_up}}};
+        set_up_facts_check}}};
 }
 
 }  // namespace gpuctl::cli

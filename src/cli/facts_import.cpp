@@ -15,7 +15,7 @@ namespace gpuctl::cli {
 
 namespace {
 
-struct ImportOptions {
+struct FactsImportOptions {
   FactsOptions facts;
   std::string output;
   bool to_stdout = false;
@@ -135,7 +135,7 @@ std::string write(const std::string& path, const std::string& text, const yaml::
 }
 
 // The facts file with what was learned, checked as later runs read it.
-std::optional<std::string> checked_text(const ImportOptions& options, const Result& result,
+std::optional<std::string> checked_text(const FactsImportOptions& options, const Result& result,
                                         const yaml::Node& spec, const std::string& path,
                                         Knowledge& knowledge, Report& report) {
   yaml::MapBuilder none;
@@ -168,7 +168,7 @@ void record(const Inquired& inquired, const Result& result, ResultDocument& docu
   document.set("cluster", result.cluster());
 }
 
-int run_import(const ImportOptions& options, const GlobalOptions& global) {
+int run_import(const FactsImportOptions& options, const GlobalOptions& global) {
   Report report(global);
   Knowledge* knowledge = open_knowledge(global, report);
   if (knowledge == nullptr) return kFindings;
@@ -221,8 +221,8 @@ int run_import(const ImportOptions& options, const GlobalOptions& global) {
   return print(in_columns(lines, 0) + done + " " + shown(path) + "\n", global) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
-  auto options = std::make_shared<ImportOptions>();
+RunFunction set_up_facts_import(Options& command, const GlobalOptions& global) {
+  auto options = std::make_shared<FactsImportOptions>();
   command
       .add_option("SOURCE", options->facts.sources,
                   "Files that an installer or a cluster gave, and directories of installers")
@@ -262,7 +262,7 @@ Command facts_import_command() {
       "  gpuctl facts import metadata.json --blueprint cluster.yaml\n"
       "  gpuctl facts import install-dir stream.json --blueprint cluster.yaml --stdout\n"
       "  gpuctl facts import --live --kubeconfig admin.kubeconfig --blueprint cluster.yaml\n",
-      set_up};
+      set_up_facts_import};
 }
 
 }  // namespace gpuctl::cli

@@ -75,16 +75,16 @@ yaml::Node with_stand_in(const yaml::Node& facts, const std::string& name, const
   return yaml::merge_patch(facts, patch, arena);
 }
 
-using Waiting = std::vector<render::Withheld>;
+using Round = std::vector<render::Withheld>;
 
 // What documents wait for, in rounds: a document tells only the first fact that it lacks, and the
 // next one shows once something stands in its place.
-std::vector<Waiting> rounds_of(const Result& result) {
+std::vector<Round> rounds_of(const Result& result) {
   constexpr std::size_t kMostRounds = 20;
-  std::vector<Waiting> out;
+  std::vector<Round> out;
   std::set<std::string> known;
   yaml::Node facts = result.loaded->facts;
-  Waiting waiting = result.rendered().withheld;
+  Round waiting = result.rendered().withheld;
   while (!waiting.empty() && out.size() < kMostRounds) {
     for (const render::Withheld& item : waiting) {
       if (known.insert(item.fact).second) facts = with_stand_in(facts, item.fact, result);
@@ -100,10 +100,10 @@ std::vector<Waiting> rounds_of(const Result& result) {
   return out;
 }
 
-Need withheld_for(const std::vector<Waiting>& rounds, const std::string& name,
+Need withheld_for(const std::vector<Round>& rounds, const std::string& name,
                   std::map<std::string, std::string>& obtain) {
   Need out;
-  for (const Waiting& waiting : rounds) {
+  for (const Round& waiting : rounds) {
     std::map<std::string, std::size_t> kinds;
     for (const render::Withheld& item : waiting) {
       if (!is_below(item.fact, name)) continue;
@@ -254,7 +254,7 @@ class Show {
   Knowledge& knowledge_;
   Report& report_;
   ResultDocument& document_;
-  std::vector<Waiting> rounds_;
+  std::vector<Round> rounds_;
   std::vector<yaml::Node> rows_;
 };
 
@@ -270,7 +270,7 @@ int run_show(const FactsOptions& options, const GlobalOptions& global) {
   return print(text, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_facts_show(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<FactsOptions>();
   command.add_option("BLUEPRINT", options->blueprint, "Blueprint of the cluster")
       .required()
@@ -289,7 +289,7 @@ Command facts_show_command() {
           "Example:\n"
           "  gpuctl facts show cluster.yaml\n"
           "  gpuctl facts show cluster.yaml --repo fleet --format json\n",
-          set_up};
+          set_up_facts_show};
 }
 
 }  // namespace gpuctl::cli

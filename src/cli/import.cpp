@@ -131,7 +131,7 @@ int run_import(const ImportOptions& options, const ReleaseOptions& release_optio
   return usable && !(options.strict && lossy) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_import(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<ImportOptions>();
   command
       .add_option("manifests", options->inputs,
@@ -168,7 +168,7 @@ Command import_command() {
       "  kubectl get machinesets -A -o yaml > machines.yaml\n"
       "  gpuctl import install-config.yaml machines.yaml -o imported\n"
       "  gpuctl import fleet/clusters/prod/ml -o imported\n",
-      set_up};
+      set_up_import};
 }
 
 }  // namespace gpuctl::cli

@@ -27,7 +27,7 @@ namespace {
 
 using yaml::Node;
 
-constexpr std::string_view kEnding = ".yaml";
+constexpr std::string_view kBlueprintEnding = ".yaml";
 
 struct InitOptions {
   std::string platform;
@@ -245,7 +245,7 @@ class Interview {
 
 // A sample, under another name when one is given.
 std::optional<std::string> from_sample(const InitOptions& options, Report& report) {
-  const std::string wanted = std::string(kSamples) + options.from + std::string(kEnding);
+  const std::string wanted = std::string(kSamples) + options.from + std::string(kBlueprintEnding);
   for (const diag::FileView& file : built_in_image().files()) {
     if (file.name != wanted) continue;
     std::string text(file.text);
@@ -329,8 +329,9 @@ std::string facts_comment(const std::vector<render::Withheld>& withheld, const s
   std::map<std::string, std::string> facts;
   for (const render::Withheld& item : withheld) facts.emplace(item.fact, item.obtain);
   if (facts.empty()) return {};
-  std::string beside =
-      file.ends_with(kEnding) ? file.substr(0, file.size() - kEnding.size()) : file;
+  std::string beside = file.ends_with(kBlueprintEnding)
+                           ? file.substr(0, file.size() - kBlueprintEnding.size())
+                           : file;
   beside = beside.substr(beside.rfind('/') + 1) + ".facts.yaml";
   std::string out =
       "\n# Still needed for some of the documents, in " + beside + " beside this file:\n";
@@ -380,7 +381,7 @@ int run_init(const InitOptions& options, const GlobalOptions& global) {
     file = named != options.answers.end() ? named->second
            : document ? std::string(document->get({"metadata", "name"}).as_string())
                       : "blueprint";
-    file += kEnding;
+    file += kBlueprintEnding;
   }
   if (::access(file.c_str(), F_OK) == 0) {
     report.show(problem(kUnwritable, "cannot write `" + shown(file) + "`: it is there already"),
@@ -406,7 +407,7 @@ int run_init(const InitOptions& options, const GlobalOptions& global) {
   return print(verdict, global) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_init(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<InitOptions>();
   command.add_option("--platform", options->platform, "Where the cluster runs")
       .type_name("PLATFORM");
@@ -442,7 +443,7 @@ Command init_command() {
       "  gpuctl init\n"
       "  gpuctl init --platform PLATFORM --name lab --gitops CONTROLLER\n"
       "  gpuctl init --from SAMPLE --name lab\n",
-      set_up};
+      set_up_init};
 }
 
 }  // namespace gpuctl::cli

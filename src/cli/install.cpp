@@ -15,7 +15,7 @@ namespace gpuctl::cli {
 
 namespace {
 
-constexpr mode_t kPrivate = 077;
+constexpr mode_t kPrivateMask = 077;
 
 struct InstallOptions {
   ApplyOptions apply;
@@ -25,7 +25,7 @@ struct InstallOptions {
   bool no_preflight = false;
 };
 
-std::string absolute(const std::string& path) {
+std::string absolute_path(const std::string& path) {
   std::error_code failure;
   const std::string out = std::filesystem::absolute(path, failure).lexically_normal().string();
   return failure ? path : out;
@@ -33,7 +33,7 @@ std::string absolute(const std::string& path) {
 
 // Which repository it is, from whatever directory that is asked; without a user's token.
 std::string place_of_repository(const std::string& repository) {
-  if (!git::is_address(repository)) return absolute(repository);
+  if (!git::is_address(repository)) return absolute_path(repository);
   diag::Sink refused;  // the blueprint was run with it
   const std::optional<git::Address> address = git::read_address(repository, refused);
   return address ? address->url : std::string();
@@ -59,7 +59,7 @@ bool begin(install::Journal& journal, const Result& result, const InstallOptions
         .suggest("`gpuctl destroy " + cluster + "` first");
     return false;
   }
-  const std::string blueprint = absolute(options.apply.inputs.blueprints.front());
+  const std::string blueprint = absolute_path(options.apply.inputs.blueprints.front());
   const std::string repository = place_of_repository(options.apply.repository);
   const std::string& branch = options.apply.branch;
   if (story.cluster == cluster && story.blueprint == blueprint && story.repository == repository &&
@@ -116,7 +116,7 @@ bool is_ready(const Result& result, const InstallOptions& options, Knowledge& kn
 
 int run_install(const InstallOptions& options, const GlobalOptions& global) {
   // Not before the blueprint: what is committed is for all to read.
-  ::umask(kPrivate);
+  ::umask(kPrivateMask);
   // An installation goes on when its terminal goes.
   std::signal(SIGHUP, SIG_IGN);
   Report report(global);
@@ -172,7 +172,7 @@ int run_install(const InstallOptions& options, const GlobalOptions& global) {
   return kOk;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_install(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<InstallOptions>();
   options->apply.add_to(command);
   command
@@ -210,7 +210,7 @@ Command install_command() {
           "  gpuctl install cluster.yaml --repo fleet --dry-run\n"
           "  gpuctl install cluster.yaml --repo git@git.example.com:fleet.git\n"
           "  gpuctl install cluster.yaml --repo fleet --until manifests\n",
-          set_up};
+          set_up_install};
 }
 
 }  // namespace gpuctl::cli

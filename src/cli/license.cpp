@@ -66,7 +66,7 @@ std::string cell(const yaml::Node& value) {
   return base::join(parts, ", ");
 }
 
-std::string as_text(const yaml::Node& summary) {
+std::string summary_text(const yaml::Node& summary) {
   std::size_t width = 0;
   for (const yaml::Entry& entry : summary.entries()) {
     width = std::max(width, words(entry.key.as_string()).size());
@@ -124,7 +124,7 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
       const auto read = platform->documents->read(written, context, false, sources, arena);
       const yaml::Node summary = read ? read->get("summary") : yaml::Node();
       for (const yaml::Entry& entry : summary.entries()) json.set(entry.key, entry.value);
-      text = as_text(summary);
+      text = summary_text(summary);
     }
   }
   report.show(sink, sources);
@@ -135,7 +135,7 @@ int run_check(const LicenseOptions& options, const GlobalOptions& global) {
   return print(text, global) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& check, const GlobalOptions& global) {
+RunFunction set_up_license(Options& check, const GlobalOptions& global) {
   auto options = std::make_shared<LicenseOptions>();
   check.add_option("FILE", options->file, "File with the token, or `-` for standard input")
       .required();
@@ -162,7 +162,7 @@ Command license_command() {
         "Example:\n"
         "  gpuctl license check client_configuration_token.tok\n"
         "  vault kv get -field=token gpu/lab | gpuctl license check - --date 2031-12-31\n",
-        set_up}}};
+        set_up_license}}};
 }
 
 }  // namespace gpuctl::cli

@@ -171,12 +171,13 @@ std::string roff(const Page& page) {
   return out;
 }
 
-using Path = std::vector<const Command*>;
+using CommandPath = std::vector<const Command*>;
 
-void all_paths(const std::vector<Command>& commands, const Path& above, std::vector<Path>& out) {
+void all_paths(const std::vector<Command>& commands, const CommandPath& above,
+               std::vector<CommandPath>& out) {
   out.push_back(above);
   for (const Command& command : above.empty() ? commands : above.back()->below) {
-    Path path = above;
+    CommandPath path = above;
     path.push_back(&command);
     all_paths(commands, path, out);
   }
@@ -186,13 +187,13 @@ int write_all(const std::string& directory, const std::vector<Command>& all,
               const GlobalOptions& global) {
   Report report(global);
   diag::Sink sink;
-  std::vector<Path> paths;
+  std::vector<CommandPath> paths;
   all_paths(all, {}, paths);
   if (::mkdir(directory.c_str(), 0777) != 0 && errno != EEXIST) {
     sink.error(kUnwritable, diag::kNoOrigin,
                "`" + shown(directory) + "`: " + base::errno_text(errno));
   }
-  for (const Path& path : paths) {
+  for (const CommandPath& path : paths) {
     if (sink.has_errors()) break;
     const Page page = page_of(path, all);
     const std::string file = directory + "/" + title_of(page.words) + ".1";
@@ -208,7 +209,7 @@ int write_all(const std::string& directory, const std::vector<Command>& all,
 
 int print_one(const std::vector<std::string>& words, const std::vector<Command>& all,
               const GlobalOptions& global) {
-  Path path;
+  CommandPath path;
   for (const std::string& word : words) {
     const std::vector<Command>& here = path.empty() ? all : path.back()->below;
     const Command* found = find_command(here, word);
@@ -227,7 +228,7 @@ int print_one(const std::vector<std::string>& words, const std::vector<Command>&
   return print(text, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_man(Options& command, const GlobalOptions& global) {
   auto words = std::make_shared<std::vector<std::string>>();
   auto directory = std::make_shared<std::string>();
   command.add_option("COMMAND", *words, "A command, with those above it");
@@ -248,7 +249,7 @@ Command man_command() {
           "Example:\n"
           "  gpuctl man apply | man -l -\n"
           "  gpuctl man --directory ~/.local/share/man/man1\n",
-          set_up};
+          set_up_man};
 }
 
 }  // namespace gpuctl::cli

@@ -409,7 +409,7 @@ void append(std::string& out, std::string_view what, std::string_view text) {
 }
 
 // A finding as a model reads it best: what, where, and what to do.
-std::string as_text(const Node& finding) {
+std::string finding_text(const Node& finding) {
   std::string out = std::string(finding.get("severity").as_string()) + "[" +
                     std::string(finding.get("code").as_string()) +
                     "]: " + std::string(finding.get("message").as_string()) + "\n";
@@ -437,7 +437,7 @@ mcp::ToolResult result_of(int exit_code, GlobalOptions& global, Arena& arena) {
     const std::optional<Node> finding = yaml::read_json(line, arena, why);
     if (!finding) continue;  // the end of the last line
     findings.push_back(*finding);
-    out.said += as_text(*finding);
+    out.said += finding_text(*finding);
   }
   MapBuilder document(arena.clone(global.result->document(exit_code)));
   document.set(arena, "findings", arena.list(findings));

@@ -28,14 +28,14 @@ std::string order_text(const gpu::MigClass& gpu, const gpu::MigLayout& layout,
 }
 
 // A layout that somebody asked about.
-struct Asked {
+struct AskedLayout {
   gpu::MigLayout layout;
   std::vector<std::string> order;  // in which its instances would be created
   gpu::MigPlacement placed;
 };
 
-Asked asked(const gpu::MigClass& gpu, const MigCounts& counts) {
-  Asked out;
+AskedLayout asked(const gpu::MigClass& gpu, const MigCounts& counts) {
+  AskedLayout out;
   for (const auto& [name, count] : counts) {
     // More than a GPU has units never fits; the rest only keeps the numbers small.
     const int few = static_cast<int>(std::min<std::int64_t>(count, gpu::kMostUnits + 1));
@@ -48,7 +48,7 @@ Asked asked(const gpu::MigClass& gpu, const MigCounts& counts) {
   return out;
 }
 
-std::string check_text(const std::string& name, const gpu::MigClass& gpu, const Asked& asked,
+std::string check_text(const std::string& name, const gpu::MigClass& gpu, const AskedLayout& asked,
                        bool drawn) {
   const gpu::MigPlacement& placed = asked.placed;
   std::string out = name + " " + text_of(asked.layout) + ": ";
@@ -76,7 +76,7 @@ std::string check_text(const std::string& name, const gpu::MigClass& gpu, const 
          order_text(gpu, asked.layout, asked.order);
 }
 
-yaml::Node check_node(const std::string& name, const gpu::MigClass& gpu, const Asked& asked,
+yaml::Node check_node(const std::string& name, const gpu::MigClass& gpu, const AskedLayout& asked,
                       yaml::Arena& arena) {
   const gpu::MigPlacement& placed = asked.placed;
   yaml::MapBuilder one;
@@ -118,7 +118,7 @@ int run_check(const MigOptions& options, const GlobalOptions& global, bool drawn
   for (const std::string& written : options.layouts) {
     const std::optional<MigCounts> counts = question.counts(written);
     if (!counts) return kUsageError;
-    const Asked layout = asked(*gpu, *counts);
+    const AskedLayout layout = asked(*gpu, *counts);
     good = good && layout.placed.ok;
     text += check_text(options.gpu, *gpu, layout, drawn);
     json.push_back(check_node(options.gpu, *gpu, layout, arena));

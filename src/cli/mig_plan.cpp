@@ -29,15 +29,15 @@ std::variant<gpu::MigDemand, std::string> demand_of(const gpu::MigClass& gpu,
 }
 
 // One GPU model that was asked for, and what it takes.
-struct Answer {
+struct PlanAnswer {
   std::string name;
   gpu::MigPlan plan;
   double unused = 0;  // part of the memory of its GPUs that the demand leaves
 };
 
-Answer planned(const std::string& name, const gpu::MigClass& gpu, const MigCounts& counts,
-               int headroom) {
-  Answer out;
+PlanAnswer planned(const std::string& name, const gpu::MigClass& gpu, const MigCounts& counts,
+                   int headroom) {
+  PlanAnswer out;
   out.name = name;
   const auto demand = demand_of(gpu, counts, headroom);
   if (const auto* reason = std::get_if<std::string>(&demand)) {
@@ -57,7 +57,7 @@ Answer planned(const std::string& name, const gpu::MigClass& gpu, const MigCount
   return out;
 }
 
-std::string described(const Answer& answer, int per_node) {
+std::string described(const PlanAnswer& answer, int per_node) {
   const gpu::MigPlan& plan = answer.plan;
   if (!plan.ok) return answer.name + ": " + plan.reason + "\n";
   const auto count = [](std::int64_t number, const char* noun) {
@@ -78,7 +78,7 @@ std::string described(const Answer& answer, int per_node) {
          (plan.least_lost ? "; no plan with as many GPUs loses less\n" : "\n");
 }
 
-yaml::Node as_json(const Answer& answer, int per_node, yaml::Arena& arena) {
+yaml::Node as_json(const PlanAnswer& answer, int per_node, yaml::Arena& arena) {
   const gpu::MigPlan& plan = answer.plan;
   yaml::MapBuilder json;
   json.set(arena, "gpu", arena.string(answer.name));
@@ -109,13 +109,13 @@ int run_plan(const MigOptions& options, const GlobalOptions& global) {
   MigQuestion question(options, global);
   const std::optional<MigCounts> counts = question.counts(options.demand);
   if (!counts) return kUsageError;
-  std::vector<Answer> answers;
+  std::vector<PlanAnswer> answers;
   for (const std::string& name : options.gpus) {
     const std::optional<gpu::MigClass> gpu = question.gpu(name);
     if (!gpu) return kUsageError;
     answers.push_back(planned(name, *gpu, *counts, options.headroom));
   }
-  std::stable_sort(answers.begin(), answers.end(), [&](const Answer& a, const Answer& b) {
+  std::stable_sort(answers.begin(), answers.end(), [&](const PlanAnswer& a, const PlanAnswer& b) {
     if (a.plan.ok != b.plan.ok) return a.plan.ok;
     if (options.objective == "waste" && a.unused != b.unused) return a.unused < b.unused;
     return a.plan.gpus < b.plan.gpus;
@@ -123,7 +123,7 @@ int run_plan(const MigOptions& options, const GlobalOptions& global) {
   std::string text;
   yaml::Arena arena;
   std::vector<yaml::Node> json;
-  for (const Answer& answer : answers) {
+  for (const PlanAnswer& answer : answers) {
     text += described(answer, options.per_node);
     json.push_back(as_json(answer, options.per_node, arena));
   }
@@ -131,7 +131,7 @@ int run_plan(const MigOptions& options, const GlobalOptions& global) {
                          answers.front().plan.ok);
 }
 
-RunFunction set_up(Options& plan, const GlobalOptions& global) {
+RunFunction set_up_mig_plan(Options& plan, const GlobalOptions& global) {
   auto demanded = std::make_shared<MigOptions>();
   plan.add_option("--gpu", demanded->gpus, "GPU model; again to compare models, the best first")
       .required()
@@ -167,7 +167,7 @@ Command mig_plan_command() {
       "Example:\n"
       "  gpuctl mig plan --gpu MODEL --demand 1g.5gb:10,3g.20gb:3\n"
       "  gpuctl mig plan --gpu MODEL --gpu OTHER --demand 10gb:40,2g:9 --per-node 8\n",
-      set_up};
+      set_up_mig_plan};
 }
 
 }  // namespace gpuctl::cli

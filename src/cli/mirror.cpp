@@ -141,7 +141,7 @@ int run_mirror(MirrorOptions options, const GlobalOptions& global) {
   return text && print(*text, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_mirror(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<MirrorOptions>();
   options->inputs.add_to(command);
   command
@@ -163,7 +163,7 @@ Command mirror_command() {
       "Example:\n"
       "  gpuctl mirror cluster.yaml > imageset-config.yaml\n"
       "  gpuctl mirror fleet.yaml --stage prod -o list\n",
-      set_up};
+      set_up_mirror};
 }
 
 }  // namespace gpuctl::cli

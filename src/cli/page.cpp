@@ -167,10 +167,10 @@ std::vector<Passage> passages(std::string_view manual) {
 }
 
 std::string help_text(const Page& page) {
-  constexpr std::string_view kUsage = "Usage: ";
-  std::string usage = wrapped(page.words + " " + usage_of(page), kWidth - kUsage.size(),
-                              std::string(kUsage.size(), ' '));
-  usage.replace(0, kUsage.size(), kUsage);
+  constexpr std::string_view kBefore = "Usage: ";
+  std::string usage = wrapped(page.words + " " + usage_of(page), kWidth - kBefore.size(),
+                              std::string(kBefore.size(), ' '));
+  usage.replace(0, kBefore.size(), kBefore);
   std::string out = wrapped(page.summary, kWidth, "") + "\n" + usage;
   if (!page.arguments.empty()) {
     out += "\nArguments:\n";

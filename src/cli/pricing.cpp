@@ -30,7 +30,7 @@ class Documents {
   std::vector<yaml::Node> documents_;
 };
 
-derive::Inputs inputs_of(const Result& result) {
+derive::Inputs pricing_inputs(const Result& result) {
   const blueprint::Blueprint& written = result.opened->blueprint;
   return {written.metadata, written.spec, result.derived->cluster,
           result.opened->compiled->platform->catalog, result.loaded->facts};
@@ -42,7 +42,7 @@ std::optional<cost::Estimate> Pricing::estimate(const Result& result) {
   if (result.sink.has_errors() || !result.derived) return std::nullopt;
   const std::lock_guard<std::mutex> guard(one_at_a_time_);
   const cost::Costing& costing = tariffs_.platform(*result.opened->compiled->platform, faults_);
-  return cost::estimate(result.cluster(), {costing, tariffs_, own_, hours_}, inputs_of(result),
+  return cost::estimate(result.cluster(), {costing, tariffs_, own_, hours_}, pricing_inputs(result),
                         *result.arena);
 }
 
@@ -61,7 +61,7 @@ std::optional<cost::Change> Pricing::change(const Result& result, const Base& ba
   const cost::Costing& costing = tariffs_.platform(*result.opened->compiled->platform, faults_);
   const auto machines_of = [&](Documents& documents) {
     return cost::estimate_committed(result.cluster(), {costing, tariffs_, own_, hours_},
-                                    inputs_of(result), documents.list(), *result.arena);
+                                    pricing_inputs(result), documents.list(), *result.arena);
   };
   const cost::Estimate old_machines = machines_of(before);
   const cost::Estimate machines = machines_of(after);

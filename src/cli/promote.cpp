@@ -22,7 +22,7 @@ struct PromoteOptions {
 };
 
 // A cluster of the command line.
-struct Named {
+struct NamedStage {
   std::string file;  // of its blueprint; empty: it stands in a fleet
   std::string stage;
   std::string name;
@@ -31,13 +31,13 @@ struct Named {
 };
 
 // All clusters of the command line; nothing after shown errors.
-std::optional<std::vector<Named>> find_clusters(const BlueprintOptions& inputs,
-                                                Knowledge& knowledge, Report& report) {
+std::optional<std::vector<NamedStage>> find_clusters(const BlueprintOptions& inputs,
+                                                     Knowledge& knowledge, Report& report) {
   BlueprintOptions all;
   all.blueprints = inputs.blueprints;
   const std::optional<ChosenClusters> chosen = choose_clusters(all, knowledge, report);
   if (!chosen) return std::nullopt;
-  std::vector<Named> out;
+  std::vector<NamedStage> out;
   for (const Chosen& one : chosen->chosen)
     out.push_back({"", one.cluster->stage, one.cluster->name});
   Request request;
@@ -58,7 +58,8 @@ std::optional<std::vector<Named>> find_clusters(const BlueprintOptions& inputs,
 
 // Whose releases a cluster is to have: those that the command line names; else the one of its name,
 // else all.
-std::vector<std::string> sources_of(const Named& target, const std::vector<std::string>& sources,
+std::vector<std::string> sources_of(const NamedStage& target,
+                                    const std::vector<std::string>& sources,
                                     const std::vector<std::string>& like, const std::string& from) {
   if (!like.empty()) return like;
   const std::string same = from + "/" + target.name;
@@ -86,10 +87,10 @@ std::optional<std::vector<std::string>> named_sources(const PromoteOptions& opti
   return out;
 }
 
-void report_no_stage(const std::string& stage, const std::vector<Named>& clusters,
+void report_no_stage(const std::string& stage, const std::vector<NamedStage>& clusters,
                      diag::Sink& sink) {
   std::set<std::string> known;
-  for (const Named& one : clusters) known.insert(one.stage);
+  for (const NamedStage& one : clusters) known.insert(one.stage);
   const std::vector<std::string> stages(known.begin(), known.end());
   sink.error(fleet::kNoSuchCluster, diag::kNoOrigin,
              "no cluster is of stage `" + shown(stage) + "`")
@@ -104,9 +105,9 @@ std::optional<ApplyOptions> promotion(const PromoteOptions& options, Knowledge& 
   if (!clusters) return std::nullopt;
   diag::Sink sink;
   std::vector<std::string> sources;
-  std::vector<Named> targets;
+  std::vector<NamedStage> targets;
   bool in_fleet = false;
-  for (const Named& one : *clusters) {
+  for (const NamedStage& one : *clusters) {
     if (one.stage == options.from) sources.push_back(one.id());
     if (one.stage != options.to) continue;
     targets.push_back(one);
@@ -120,13 +121,13 @@ std::optional<ApplyOptions> promotion(const PromoteOptions& options, Knowledge& 
   if (!like) return std::nullopt;
   ApplyOptions out = options.apply;
   std::set<std::string> others;  // blueprints of other stages
-  for (const Named& one : *clusters) {
+  for (const NamedStage& one : *clusters) {
     if (!one.file.empty() && one.stage != options.to) others.insert(one.file);
   }
   std::erase_if(out.inputs.blueprints,
                 [&](const std::string& file) { return others.contains(file); });
   if (in_fleet) out.inputs.stages = {options.to};
-  for (const Named& target : targets) {
+  for (const NamedStage& target : targets) {
     out.like[target.id()] = sources_of(target, sources, *like, options.from);
   }
   if (out.message.empty()) out.message = "Promote " + options.from + " to " + options.to;

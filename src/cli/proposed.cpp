@@ -8,7 +8,7 @@
 namespace gpuctl::cli {
 namespace {
 
-constexpr const char* kClusters = "clusters";
+constexpr const char* kClusterFolder = "clusters";
 constexpr const char* kAttributes = "clusters/.gitattributes";
 constexpr const char* kGenerated =
     "# Written by gpuctl, once: reviews show what it renders folded. Change it as you like.\n"
@@ -49,7 +49,7 @@ std::string edited_file(const git::Repository& repository, const git::Head& head
 std::optional<git::Proposal> read_proposed(const git::Repository& repository, const git::Head& head,
                                            diag::Sink& sink) {
   if (head.base.empty()) return git::Proposal{};
-  std::optional<git::Proposal> out = repository.proposal(kClusters, head.base, head.tip, sink);
+  std::optional<git::Proposal> out = repository.proposal(kClusterFolder, head.base, head.tip, sink);
   if (!out || !out->obstacle.empty()) return out;
   const std::size_t errors = sink.error_count();
   for (const std::string& directory : out->clusters) {

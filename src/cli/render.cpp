@@ -374,7 +374,7 @@ int run_render(RenderOptions options, const GlobalOptions& global) {
   return print(out, global) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_render(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<RenderOptions>();
   options->inputs.add_to(command);
   options->inputs.add_target_options(command);
@@ -409,7 +409,7 @@ Command render_command() {
       "Example:\n"
       "  gpuctl render cluster.yaml -o out\n"
       "  gpuctl render cluster.yaml --stdout | less\n",
-      set_up};
+      set_up_render};
 }
 
 }  // namespace gpuctl::cli

@@ -23,7 +23,7 @@ namespace gpuctl::cli {
 
 namespace {
 
-constexpr const char* kMarkdown = "markdown";
+constexpr const char* kMarkdownPage = "markdown";
 
 struct PageOptions {
   ApplyOptions plan;  // with the blueprints, the costs, and the repository if there is one
@@ -166,7 +166,7 @@ int run_report(PageOptions options, const GlobalOptions& global) {
   own.report_idle(report);
   good = good && report.errors() == 0 && !(inputs.strict && report.warnings() != 0);
   const std::string text =
-      options.output == kMarkdown ? report::markdown(page) : report::html(page);
+      options.output == kMarkdownPage ? report::markdown(page) : report::html(page);
   if (global.result->wanted()) {
     record_verdicts(clusters, inputs.strict, *global.result);
     if (options.file.empty()) global.result->set("page", text);
@@ -174,7 +174,7 @@ int run_report(PageOptions options, const GlobalOptions& global) {
   return write(options, text, global, report) && good ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_report(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<PageOptions>();
   options->plan.dry_run = true;
   options->plan.inputs.add_to(command);
@@ -182,7 +182,7 @@ RunFunction set_up(Options& command, const GlobalOptions& global) {
   command
       .add_option("-o,--output", options->output,
                   "Form: html (one page, complete in itself) or markdown")
-      .one_of({"html", kMarkdown})
+      .one_of({"html", kMarkdownPage})
       .capture_default_str();
   command
       .add_option("--output-file", options->file,
@@ -211,7 +211,7 @@ Command report_command() {
       "  gpuctl report fleet.yaml --stage prod --repo fleet --output-file prod.html\n"
       "  gpuctl report cluster.yaml --costs costs.yaml --hours 200 --output-file report.html\n"
       "  gpuctl report cluster.yaml --date 2026-12-31 -o markdown\n",
-      set_up};
+      set_up_report};
 }
 
 }  // namespace gpuctl::cli

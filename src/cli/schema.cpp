@@ -62,7 +62,7 @@ int run_schema(const std::string& what, const std::string& platform, const Globa
   return print(fields::pretty(schema), global) ? kOk : kFindings;
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_schema(Options& command, const GlobalOptions& global) {
   auto what = std::make_shared<std::string>("blueprint");
   auto platform = std::make_shared<std::string>();
   command.add_option("KIND", *what, "blueprint (the default), facts, fleet or costs")
@@ -84,7 +84,7 @@ Command schema_command() {
           "Example:\n"
           "  gpuctl schema > gpuctl.schema.json\n"
           "  gpuctl schema fleet > fleet.schema.json\n",
-          set_up};
+          set_up_schema};
 }
 
 }  // namespace gpuctl::cli

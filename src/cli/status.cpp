@@ -123,7 +123,7 @@ int run_status(StatusOptions& options, const GlobalOptions& global) {
   }
 }
 
-RunFunction set_up(Options& command, const GlobalOptions& global) {
+RunFunction set_up_status(Options& command, const GlobalOptions& global) {
   auto options = std::make_shared<StatusOptions>();
   options->installed.add_to(command);
   command.add_flag("--journal", options->journal_only, "Ask the cluster nothing");
@@ -145,7 +145,7 @@ Command status_command() {
           "  gpuctl status gpu-lab\n"
           "  gpuctl status dev/gpu-lab --watch\n"
           "  gpuctl status gpu-lab --format json\n",
-          set_up};
+          set_up_status};
 }
 
 }  // namespace gpuctl::cli

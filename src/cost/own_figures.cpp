@@ -19,7 +19,7 @@ constexpr std::string_view kFormat = "providers/formats/costs.yaml";
 // Lists whose rows are of no use when no cluster fits them.
 constexpr std::string_view kLists[] = {"discounts", "prices", "machines", "licences"};
 
-std::string text_of(const Node& row, std::string_view field) {
+std::string written_text(const Node& row, std::string_view field) {
   return std::string(row.get(field).as_string());
 }
 
@@ -35,12 +35,12 @@ bool is_for_market(const Node& row, Market market) {
 
 OwnLicence licence_of(const Node& row) {
   OwnLicence out;
-  out.edition = text_of(row, "edition");
+  out.edition = written_text(row, "edition");
   out.price = Amount::of(row.get("price"));
   const std::string_view every = row.get("every").as_string();
   out.every = every == "hour" ? Period::hour : every == "month" ? Period::month : Period::year;
-  out.per = text_of(row, "per");
-  out.part = text_of(row, "part");
+  out.per = written_text(row, "per");
+  out.part = written_text(row, "part");
   return out;
 }
 
@@ -136,7 +136,7 @@ std::vector<OwnLicence> OwnFigures::further_licences(const std::string& cluster,
                                                      const std::set<std::string>& drawn) {
   std::vector<OwnLicence> out;
   for (const Node& row : spec_.get("licences").items()) {
-    if (row.find("per") == nullptr || drawn.contains(text_of(row, "edition"))) continue;
+    if (row.find("per") == nullptr || drawn.contains(written_text(row, "edition"))) continue;
     if (!fits(row.get("cluster").as_string(), cluster)) continue;
     used_.insert(&row);
     out.push_back(licence_of(row));

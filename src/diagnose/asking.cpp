@@ -4,7 +4,7 @@ namespace gpuctl::diagnose {
 
 namespace {
 
-std::vector<std::string> texts_of(const yaml::Node& value) {
+std::vector<std::string> words_of(const yaml::Node& value) {
   std::vector<std::string> out;
   if (value.is_string() && value.size() > 0) out.emplace_back(value.as_string());
   for (const yaml::Node& item : value.items()) {
@@ -73,11 +73,11 @@ std::optional<Said> Asking::ask(const Check& check, const yaml::Node& object) co
     said.subject = name_of(kind.empty() ? std::string_view(check.kind) : kind, object);
   }
   said.text = text(check.text, all);
-  said.words = texts_of(value(check.says, all));
+  said.words = words_of(value(check.says, all));
   said.more = text(check.more, all);
   if (check.nodes) {
     const yaml::Node nodes = value(check.nodes, all);
-    if (nodes.is_list()) said.nodes = texts_of(nodes);
+    if (nodes.is_list()) said.nodes = words_of(nodes);
   }
   return said;
 }

@@ -18,7 +18,6 @@ namespace {
 
 // Signatures may be of it, and no link is called so.
 constexpr std::string_view kInstaller = "installer";
-constexpr std::string_view kPod = "Pod";
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "catalog/library.hpp"
@@ -13,6 +14,9 @@
 #include "diagnose/path_pattern.hpp"
 
 namespace gpuctl::diagnose {
+
+/// The kind of pods.
+inline constexpr std::string_view kPod = "Pod";
 
 /// Variables of all expressions, in this order; those of a file follow.
 enum Variable : std::size_t { kObject, kLog, kObjects, kKnown, kCluster, kVariables };

@@ -11,7 +11,6 @@ namespace gpuctl::diagnose {
 
 namespace {
 
-constexpr std::string_view kPod = "Pod";
 // Of one thing; the others are of the same.
 constexpr std::size_t kMostCauses = 3;
 

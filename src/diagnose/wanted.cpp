@@ -11,8 +11,6 @@ namespace gpuctl::diagnose {
 
 namespace {
 
-constexpr std::string_view kPod = "Pod";
-
 using Wants = std::function<bool(const std::string& container)>;
 
 void want(const yaml::Node& pod, std::string_view field, const Wants& wants,

@@ -13,8 +13,6 @@ namespace gpuctl::doctor {
 
 namespace {
 
-constexpr std::int64_t kMostPort = 65535;
-
 // The variable `run`: what the command line says; what it does not say is absent.
 yaml::Node run_of(const Settings& settings, yaml::Arena& arena) {
   yaml::MapBuilder out;

@@ -11,8 +11,6 @@ namespace gpuctl::doctor {
 
 namespace {
 
-constexpr std::int64_t kMostPort = 65535;
-
 struct Field {
   std::string_view name;
   bool required = false;

@@ -1,6 +1,7 @@
 // The questions that checks are made of: one type a kind, read from what a row of knowledge says.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "yaml/node.hpp"
 
 namespace gpuctl::doctor {
+
+/// The highest number of a TCP port.
+inline constexpr std::int64_t kMostPort = 65535;
 
 /// Records of a name. `by`: "system", "resolver" (the chosen one), "zone" (a name server of the
 /// zone itself), or an address.

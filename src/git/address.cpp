@@ -11,7 +11,7 @@ namespace gpuctl::git {
 namespace {
 
 constexpr auto kNone = std::string_view::npos;
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kLongestAddress = 4096;
 constexpr std::size_t kSlugBytes = 60;
 constexpr std::size_t kDigestDigits = 16;
 constexpr std::array<std::string_view, 5> kSchemes = {"ssh", "https", "http", "git", "file"};
@@ -161,7 +161,7 @@ bool is_address(std::string_view text) {
 }
 
 std::optional<Address> read_address(const std::string& text, diag::Sink& sink) {
-  if (text.size() > kMostBytes || !base::valid_utf8(text) ||
+  if (text.size() > kLongestAddress || !base::valid_utf8(text) ||
       std::any_of(text.begin(), text.end(),
                   [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) {
     refuse("is too long, or holds control characters", sink);

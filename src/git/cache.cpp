@@ -13,6 +13,7 @@
 
 #include "base/file.hpp"
 #include "git/codes.hpp"
+#include "git/environment.hpp"
 #include "git/libgit.hpp"
 
 namespace gpuctl::git {
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = 64U << 10U;
+constexpr std::size_t kMostStampBytes = 64U << 10U;
 // Times that a cache is made again when somebody clears it under our hands.
 constexpr int kMostClearings = 5;
 // All the configuration a cache has. Git reads this file: another text is none of ours.
@@ -28,11 +29,6 @@ constexpr std::string_view kConfig =
     "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n";
 
 constexpr std::string_view kHead = "ref: refs/heads/main\n";
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT: nothing here sets the environment
-  return value == nullptr ? "" : value;
-}
 
 bool refuse(const fs::path& path, const std::string& reason, diag::Sink& sink) {
   sink.error(kCacheUnusable, diag::kNoOrigin,
@@ -65,8 +61,8 @@ bool own_directory(const fs::path& path, diag::Sink& sink) {
   return true;
 }
 
-bool holds(const fs::path& path, std::string_view wanted) {
-  const auto content = base::read_file(path, kMostBytes);
+bool has_content(const fs::path& path, std::string_view wanted) {
+  const auto content = base::read_file(path, kMostStampBytes);
   const auto* text = std::get_if<std::string>(&content);
   return text != nullptr && *text == wanted;
 }
@@ -193,7 +189,7 @@ bool Cache::is_sound() const {
                               "shallow", "info/grafts", "info/attributes"}) {
     if (fs::exists(fs::symlink_status(path / foreign, ignored))) return false;
   }
-  return holds(path / "config", kConfig) && holds(path / "HEAD", kHead);
+  return has_content(path / "config", kConfig) && has_content(path / "HEAD", kHead);
 }
 
 bool Cache::reopen(diag::Sink& sink) {

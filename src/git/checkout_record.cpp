@@ -12,24 +12,15 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "git/codes.hpp"
+#include "git/names.hpp"
 
 namespace gpuctl::git {
 namespace {
 
 constexpr std::string_view kName = "/gpuctl-checkout";
 constexpr std::string_view kMagic = "gpuctl-checkout 1";
-constexpr std::string_view kHexDigits = "0123456789abcdef";
-constexpr std::size_t kMostBytes = 8192;
-constexpr std::size_t kIdDigits = 40;
+constexpr std::size_t kMostRecordBytes = 8192;
 constexpr std::size_t kLines = 6;  // with what follows the last line end
-
-bool is_hex(std::string_view text) {
-  return text.find_first_not_of(kHexDigits) == std::string_view::npos;
-}
-
-bool is_id(std::string_view text) {
-  return text.size() == kIdDigits && is_hex(text);
-}
 
 int write_durably(const std::string& path, std::string_view text) {
   base::FileDescriptor file(
@@ -49,7 +40,7 @@ int sync_directory(const std::string& path) {
 }  // namespace
 
 std::optional<CheckoutRecord> CheckoutRecord::read(const std::string& git_directory) {
-  const auto content = base::read_file(git_directory + std::string(kName), kMostBytes);
+  const auto content = base::read_file(git_directory + std::string(kName), kMostRecordBytes);
   const auto* text = std::get_if<std::string>(&content);
   if (text == nullptr) return std::nullopt;
   const std::vector<std::string_view> lines = base::split(*text, '\n');

@@ -10,18 +10,18 @@
 #include "base/file.hpp"
 #include "base/text.hpp"
 #include "git/codes.hpp"
+#include "git/names.hpp"
 
 namespace gpuctl::git {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
-constexpr std::string_view kBranches = "refs/heads/";
+constexpr std::size_t kMostStateBytes = std::size_t{1} << 20U;
 
 // A file of Git's without the line end; "" when there is none.
 std::string text_of(const fs::path& path) {
-  auto content = base::read_file(path, kMostBytes);
+  auto content = base::read_file(path, kMostStateBytes);
   auto* text = std::get_if<std::string>(&content);
   if (text == nullptr) return "";
   while (text->ends_with('\n')) text->pop_back();

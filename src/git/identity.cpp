@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "git/codes.hpp"
+#include "git/environment.hpp"
 
 namespace gpuctl::git {
 namespace {
@@ -14,11 +15,6 @@ struct When {
   git_time_t seconds = 0;
   int offset = 0;  // minutes east of UTC
 };
-
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT: nothing here sets the environment
-  return value == nullptr ? "" : value;
-}
 
 std::string setting(git_config* config, const std::string& name) {
   const char* value = nullptr;

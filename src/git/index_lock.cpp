@@ -18,7 +18,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kPause = std::chrono::milliseconds(20);
+constexpr auto kIndexPause = std::chrono::milliseconds(20);
 // Of some million files; what is larger is no index.
 constexpr std::size_t kMostIndexBytes = std::size_t{1} << 30U;
 
@@ -86,7 +86,7 @@ std::optional<IndexLock> IndexLock::acquire(const std::string& git_directory,
   if (code == 0) {
     const auto deadline = Clock::now() + wait;
     while ((code = try_lock(own, lock)) == EEXIST && Clock::now() < deadline) {
-      std::this_thread::sleep_for(kPause);
+      std::this_thread::sleep_for(kIndexPause);
     }
   }
   if (code == 0) return IndexLock(git_directory);

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kPause = std::chrono::milliseconds(20);
 constexpr std::size_t kMostNote = 8192;
-constexpr auto kPatience = std::chrono::milliseconds(500);
+constexpr auto kSilentFor = std::chrono::milliseconds(500);
 constexpr const char* kAnnounced = "-";  // in the place of a lock file's time: not made yet
 
 bool exists(const std::string& file) {
@@ -160,7 +160,7 @@ void remove_left_objects(const std::string& git_directory, const timespec& since
 FileLock FileLock::acquire(const std::string& path, Clock::time_point deadline,
                            const std::function<void(const std::string&)>& waiting) {
   FileLock lock;
-  const auto say_at = Clock::now() + kPatience;
+  const auto say_at = Clock::now() + kSilentFor;
   bool said = false;
   while (true) {
     base::FileDescriptor file(

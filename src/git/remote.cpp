@@ -5,23 +5,15 @@
 
 #include "base/text.hpp"
 #include "git/codes.hpp"
+#include "git/names.hpp"
 #include "git/state.hpp"
 #include "git/transport.hpp"
 
 namespace gpuctl::git {
 namespace {
 
-constexpr std::string_view kBranches = "refs/heads/";
 constexpr const char* kFirstBranch = "main";
 constexpr const char* kStart = "refs/gpuctl/start";
-
-bool is_hex(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
-
-bool is_id(std::string_view text) {
-  return text.size() == 40 && is_hex(text);
-}
 
 bool is_sha256_id(std::string_view text) {
   return text.size() == 64 && is_hex(text);

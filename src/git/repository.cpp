@@ -7,13 +7,13 @@
 #include "diag/character.hpp"
 #include "git/checkouts.hpp"
 #include "git/codes.hpp"
+#include "git/names.hpp"
 #include "git/open.hpp"
 #include "git/state.hpp"
 
 namespace gpuctl::git {
 namespace {
 
-constexpr std::string_view kBranches = "refs/heads/";
 // Deeper than any path that can be written; a tree that goes further is hostile.
 constexpr std::size_t kMostTreeDepth = 1024;
 

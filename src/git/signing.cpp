@@ -15,7 +15,7 @@ namespace {
 
 // A card may want to be touched, and an agent to ask in a window of its own.
 constexpr std::chrono::seconds kPatience{120};
-constexpr std::size_t kMostLines = 5;
+constexpr std::size_t kShownLines = 5;
 
 // `@SECONDS +HHMM`, as git reads dates.
 std::string date_of(const git_time& when) {
@@ -84,7 +84,7 @@ void report_unsigned(const base::Ended& ended, diag::Sink& sink) {
   }
   std::size_t lines = 0;
   for (const std::string_view line : base::split(ended.errors, '\n')) {
-    if (!line.empty() && lines++ < kMostLines) error.note("git said: " + std::string(line));
+    if (!line.empty() && lines++ < kShownLines) error.note("git said: " + std::string(line));
   }
   error
       .suggest(

@@ -1,18 +1,13 @@
 #include "git/transport.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/text.hpp"
+#include "git/environment.hpp"
 
 namespace gpuctl::git {
 
 namespace {
-
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());  // NOLINT: nothing here sets the environment
-  return value == nullptr ? "" : value;
-}
 
 // What may carry the exchange: nothing that runs programs, and what the user allows of the rest.
 std::string allowed_protocols(const std::string& scheme) {

@@ -16,8 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kOneQuestion{60};
-constexpr std::chrono::milliseconds kDefaultLimit{1'800'000};
 constexpr std::size_t kMostMissing = 10;
 constexpr std::string_view kApplied = "applied";
 

@@ -15,9 +15,7 @@ namespace gpuctl::install {
 
 namespace {
 
-constexpr std::chrono::seconds kOneQuestion{60};
 constexpr std::chrono::minutes kOneCall{10};
-constexpr std::chrono::milliseconds kDefaultLimit{1'800'000};
 constexpr std::size_t kMostReasons = 10;
 constexpr std::size_t kMostLines = 3;
 

@@ -15,6 +15,11 @@
 
 namespace gpuctl::install {
 
+/// How long one question to a cluster or cloud may take.
+inline constexpr std::chrono::seconds kOneQuestion{60};
+/// How long a step may take that says nothing of it.
+inline constexpr std::chrono::milliseconds kDefaultLimit{1'800'000};
+
 /// Ways that are left to make a thing otherwise, by its name, the next one last. They are texts,
 /// because the blueprint is run anew between two of them.
 struct Way {

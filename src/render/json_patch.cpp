@@ -41,7 +41,7 @@ std::optional<std::size_t> parse_index(const std::string& token, std::size_t siz
   return static_cast<std::size_t>(*index);
 }
 
-const yaml::Node* resolve(const yaml::Node& root, std::span<const std::string> tokens) {
+const yaml::Node* at_pointer(const yaml::Node& root, std::span<const std::string> tokens) {
   const yaml::Node* at = &root;
   for (const std::string& token : tokens) {
     if (at->is_list()) {
@@ -165,7 +165,7 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
   if (name == "move" || name == "copy") {
     const std::optional<Tokens> from = pointer(operation, "from", sink);
     if (!from) return std::nullopt;
-    const yaml::Node* source = resolve(target, *from);
+    const yaml::Node* source = at_pointer(target, *from);
     if (source == nullptr) return missing(operation.get("from"));
     value = *source;
     if (name == "move") {
@@ -179,7 +179,7 @@ std::optional<yaml::Node> apply(const yaml::Node& target, const yaml::Node& oper
     return std::nullopt;
   }
   if (name == "test") {
-    const yaml::Node* found = resolve(target, *path);
+    const yaml::Node* found = at_pointer(target, *path);
     if (found != nullptr && yaml::equal(*found, value)) return target;
     sink.error(kFaultyPatch, path_node.origin(), "the test of this patch failed")
         .label(found == nullptr ? "no such value" : "has another value");

@@ -5,22 +5,22 @@ namespace gpuctl::report {
 
 namespace {
 
-constexpr int kLine = 19;
-constexpr int kGap = 14;
+constexpr int kLineHeight = 19;
+constexpr int kBoxGap = 14;
 constexpr int kTrunk = 10;
 constexpr int kBox = 30;  // where boxes begin
 
-struct Line {
+struct BoxLine {
   std::string text;
   bool dim = false;
 };
 
-void wrap(const std::string& text, bool dim, std::vector<Line>& out) {
+void wrap(const std::string& text, bool dim, std::vector<BoxLine>& out) {
   for (std::string& line : wrapped(text)) out.push_back({std::move(line), dim});
 }
 
-std::vector<Line> lines_of(const Network& network) {
-  std::vector<Line> out;
+std::vector<BoxLine> lines_of(const Network& network) {
+  std::vector<BoxLine> out;
   wrap(network.name, false, out);
   wrap(network.kind, true, out);
   for (const std::string& range : network.ranges) wrap(range, false, out);
@@ -36,21 +36,21 @@ std::string said(const Network& network) {
 }
 
 int height_of(std::size_t lines) {
-  return static_cast<int>(lines) * kLine + 14;
+  return static_cast<int>(lines) * kLineHeight + 14;
 }
 
 }  // namespace
 
 void draw_networks(const Cluster& cluster, const std::string& id, Markup& out) {
   std::string description;
-  std::vector<std::vector<Line>> boxes;
+  std::vector<std::vector<BoxLine>> boxes;
   int height = 0;
   int last = 0;  // where the last wire leaves the trunk
   for (const Network& network : cluster.networks) {
     description += (description.empty() ? "" : "; ") + said(network);
     boxes.push_back(lines_of(network));
     last = height + 18;
-    height += height_of(boxes.back().size()) + kGap;
+    height += height_of(boxes.back().size()) + kBoxGap;
   }
   out.open("figure");
   open_drawing(id, "Networks of " + cluster.name, description + ".", 0, height, out);
@@ -62,7 +62,7 @@ void draw_networks(const Cluster& cluster, const std::string& id, Markup& out) {
                     {"class", "wire"}})
       .close();
   int top = 0;
-  for (const std::vector<Line>& lines : boxes) {
+  for (const std::vector<BoxLine>& lines : boxes) {
     const std::string middle = std::to_string(top + 18);
     out.open("line", {{"x1", trunk},
                       {"x2", std::to_string(kBox)},
@@ -80,14 +80,14 @@ void draw_networks(const Cluster& cluster, const std::string& id, Markup& out) {
                       {"class", "box"}})
         .close();
     int y = top + 22;
-    for (const Line& line : lines) {
+    for (const BoxLine& line : lines) {
       out.element("text", line.text,
                   {{"x", std::to_string(kBox + 12)},
                    {"y", std::to_string(y)},
                    {"class", line.dim ? "dim" : "plain"}});
-      y += kLine;
+      y += kLineHeight;
     }
-    top += height_of(lines.size()) + kGap;
+    top += height_of(lines.size()) + kBoxGap;
   }
   out.close().close();
 }

@@ -10,15 +10,15 @@ namespace {
 using std::chrono::sys_days;
 
 constexpr int kRow = 46;
-constexpr int kHead = 26;
+constexpr int kAxisHeight = 26;
 constexpr int kLabel = 18;  // of a row: the name above the bar
-constexpr int kBar = 12;
+constexpr int kBarHeight = 12;
 constexpr int kMostTicks = 7;
 
 // A place between the first and the last day, in hundredths of the width.
-class Scale {
+class TimeScale {
  public:
-  Scale(sys_days first, sys_days last) : first_(first), days_((last - first).count()) {}
+  TimeScale(sys_days first, sys_days last) : first_(first), days_((last - first).count()) {}
 
   std::string at(sys_days day) const { return percent(part(day)); }
   std::string between(sys_days from, sys_days to) const { return percent(part(to) - part(from)); }
@@ -62,7 +62,7 @@ void bar(const std::string& x, const std::string& width, int y, const std::strin
   out.open("rect", {{"x", x},
                     {"y", std::to_string(y)},
                     {"width", width},
-                    {"height", std::to_string(kBar)},
+                    {"height", std::to_string(kBarHeight)},
                     {"rx", "3"},
                     {"class", kind}})
       .close();
@@ -71,7 +71,7 @@ void bar(const std::string& x, const std::string& width, int y, const std::strin
 // An upright line through all bars, which spares the labels above them.
 void upright(const std::string& x, std::size_t bars, const std::string& kind, Markup& out) {
   for (std::size_t i = 0; i < bars; ++i) {
-    const int top = kHead + static_cast<int>(i) * kRow;
+    const int top = kAxisHeight + static_cast<int>(i) * kRow;
     out.open("line", {{"x1", x},
                       {"x2", x},
                       {"y1", std::to_string(top + kLabel)},
@@ -97,8 +97,8 @@ void draw_timeline(const std::vector<Version>& versions, sys_days day, const std
     description += " " + said(*one, day) + ".";
   }
   last = new_year(year_of(last) + 1);
-  const Scale scale(first, last);
-  const int height = kHead + static_cast<int>(known.size()) * kRow;
+  const TimeScale scale(first, last);
+  const int height = kAxisHeight + static_cast<int>(known.size()) * kRow;
   out.open("figure");
   open_drawing(id, "Support of pinned components", description, 0, height, out);
   const int step = (year_of(last) - year_of(first)) / kMostTicks + 1;
@@ -107,7 +107,7 @@ void draw_timeline(const std::vector<Version>& versions, sys_days day, const std
     upright(x, known.size(), "year", out);
     out.element("text", std::to_string(year), {{"x", x}, {"y", "13"}, {"class", "mid dim"}});
   }
-  int top = kHead;
+  int top = kAxisHeight;
   for (const Version* one : known) {
     out.element("text", said(*one, day),
                 {{"x", "0"}, {"y", std::to_string(top + 14)}, {"class", "plain"}});

@@ -11,7 +11,6 @@ namespace gpuctl::secrets {
 
 namespace {
 
-constexpr std::size_t kTagBytes = 16;
 constexpr std::size_t kLeastRsaBytes = 128;  // a key of 1024 bits
 constexpr std::size_t kMostRsaBytes = 2048;
 

@@ -1,11 +1,15 @@
 // What encrypted values look like, each by its format: nothing else passes for one.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "yaml/node.hpp"
 
 namespace gpuctl::secrets {
+
+/// Length of the authentication tag of AES-GCM, in bytes (NIST SP 800-38D: at most).
+inline constexpr std::size_t kTagBytes = 16;
 
 /// True for a value as SOPS writes it: `ENC[AES256_GCM,data:...,iv:...,tag:...,type:...]`.
 bool is_sops_value(std::string_view text);

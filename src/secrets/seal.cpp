@@ -15,6 +15,7 @@
 
 #include "base/digest.hpp"
 #include "base/freed.hpp"
+#include "secrets/ciphertext.hpp"
 
 namespace gpuctl::secrets {
 
@@ -29,7 +30,6 @@ using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, base::FreedBy<EVP_CIPHER_C
 constexpr int kLeastBits = 2048;
 constexpr std::size_t kSessionBytes = 32;
 constexpr std::size_t kNonceBytes = 12;
-constexpr std::size_t kTagBytes = 16;
 
 using Session = std::array<unsigned char, kSessionBytes>;
 

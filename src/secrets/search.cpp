@@ -33,7 +33,7 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
-re2::StringPiece piece(std::string_view text) {
+re2::StringPiece subject_of(std::string_view text) {
   return {text.data(), text.size()};
 }
 
@@ -208,7 +208,7 @@ class TextSearch {
     re2::StringPiece groups[2];
     std::size_t from = 0;
     for (std::size_t found = 0; found < kMostMatches && from <= text_.size(); ++found) {
-      if (!expression.Match(piece(text_), from, text_.size(), re2::RE2::UNANCHORED, groups,
+      if (!expression.Match(subject_of(text_), from, text_.size(), re2::RE2::UNANCHORED, groups,
                             expression.NumberOfCapturingGroups() > 0 ? 2 : 1)) {
         return;
       }

@@ -17,7 +17,7 @@ namespace gpuctl::secrets {
 namespace {
 
 constexpr std::chrono::seconds kPatience{60};
-constexpr std::size_t kMostBytes = 16 * 1024 * 1024;
+constexpr std::size_t kMostOutput = 16 * 1024 * 1024;
 constexpr std::size_t kMostLines = 4;
 
 constexpr std::string_view kPrefix = "SOPS_";
@@ -53,7 +53,7 @@ base::Ended run_sops(const std::string& program, const std::vector<std::string>&
   process.directory = "/";
   process.environment = clean_environment();
   process.deadline = std::chrono::steady_clock::now() + kPatience;
-  process.most_bytes = kMostBytes;
+  process.most_bytes = kMostOutput;
   return base::run_process(process);
 }
 

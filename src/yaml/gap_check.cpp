@@ -7,11 +7,11 @@ namespace gpuctl::yaml {
 
 namespace {
 
-constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kDirective = "%YAML 1.";
 
 bool is_space(char c) {
-  return kSpace.find(c) != std::string_view::npos;
+  return kBlanks.find(c) != std::string_view::npos;
 }
 
 // `---` or `...` as a word of its own.
@@ -50,7 +50,7 @@ std::size_t GapCheck::line_end(std::size_t at) const {
 // Something of a document other than its `---` stands at `at`.
 void GapCheck::content(std::size_t at) {
   if (behind_dots_ && text_[at - 1] != '\n') {
-    add(at, std::min(text_.find_first_of(kSpace, at), text_.size()),
+    add(at, std::min(text_.find_first_of(kBlanks, at), text_.size()),
         "text behind the end of a document", "start a new line behind `...`");
   }
   if (directive_ != std::string_view::npos) {
@@ -136,7 +136,7 @@ void GapCheck::gap(std::size_t end) {
       case '-':
         break;
       default: {
-        const std::size_t stop = std::min(text_.find_first_of(kSpace, at_), end);
+        const std::size_t stop = std::min(text_.find_first_of(kBlanks, at_), end);
         add(at_, stop, "this text belongs to nothing", "quote the whole text it is meant to be in");
         at_ = stop;
         before_ = 's';

@@ -14,7 +14,6 @@ namespace {
 constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
 constexpr std::string_view kMapTag = "tag:yaml.org,2002:map";
 constexpr std::string_view kListTag = "tag:yaml.org,2002:seq";
-constexpr std::string_view kSpace = " \t\r\n";
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <yaml-cpp/mark.h>
 
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +17,9 @@
 #include "yaml/scalar_check.hpp"
 
 namespace gpuctl::yaml {
+
+/// What ends a word.
+inline constexpr std::string_view kSpace = " \t\r\n";
 
 /// Thrown out of the parser after a diagnostic that ends the reading; caught in read.cpp.
 struct StopReading {};

@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::size_t kMostErrors = 50;  // of one file
 constexpr std::size_t kSmallMap = 12;    // up to here a scan finds duplicate keys faster
-constexpr std::string_view kSpace = " \t\r\n";
 
 void describe_ambiguity(diag::Diagnostic& diagnostic, Plain kind, std::string_view value) {
   const std::string quote = "write `\"" + std::string(value) + "\"` for the text";
