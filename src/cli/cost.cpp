@@ -96,7 +96,7 @@ int run_cost(const EstimateOptions& options, const GlobalOptions& global) {
     if (!found) return kFindings;
     others = std::move(*found);
   }
-  own.report_idle(report);
+  own.report_doubtful(report);
   if (options.inputs.strict && report.warnings() != 0) return kFindings;
   return show_costs(options, *these, others, pricing.hours(), global);
 }

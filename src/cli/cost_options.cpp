@@ -58,10 +58,10 @@ bool OwnCosts::read(const std::string& path, Knowledge& knowledge, Report& repor
   return !sink.has_errors();
 }
 
-void OwnCosts::report_idle(Report& report) const {
-  diag::Sink idle;
-  figures.report_idle(idle);
-  report.show(idle, sources);
+void OwnCosts::report_doubtful(Report& report) const {
+  diag::Sink doubtful;
+  figures.report_doubtful(doubtful);
+  report.show(doubtful, sources);
 }
 
 }  // namespace gpuctl::cli

@@ -26,8 +26,9 @@ struct OwnCosts {
 
   /// Reads the file, where there is one. False after shown errors (GPU0002, GPU0820).
   bool read(const std::string& path, Knowledge& knowledge, Report& report);
-  /// Shows which figures nothing needed (GPU0821).
-  void report_idle(Report& report) const;
+  /// Shows which figures nothing needed (GPU0821), and which stand for machines of a list
+  /// (GPU0823).
+  void report_doubtful(Report& report) const;
 };
 
 }  // namespace gpuctl::cli

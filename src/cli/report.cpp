@@ -163,7 +163,7 @@ int run_report(PageOptions options, const GlobalOptions& global) {
   for (const report::Cluster& cluster : page.clusters) good = good && cluster.accepted;
   report.show(unread, diag::Sources());
   report.show(pricing.faults(), knowledge->library().sources());
-  own.report_idle(report);
+  own.report_doubtful(report);
   good = good && report.errors() == 0 && !(inputs.strict && report.warnings() != 0);
   const std::string text =
       options.output == kMarkdownPage ? report::markdown(page) : report::html(page);

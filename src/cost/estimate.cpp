@@ -115,6 +115,7 @@ class Estimator {
     running_ = running(part.name, part.min, part.max, hours_);
     if (const std::optional<OwnMachines> machines = own_.machines(subject_)) {
       add_own(*machines, part);
+      if (machines->any_cluster) note_rented(row.kind, *machines);
     } else {
       add_charges(row.kind, part);
     }
@@ -196,6 +197,16 @@ class Estimator {
       line.as_of = listed->as_of;
     }
     return out;
+  }
+
+  // An entry for any cluster is meant for those whose machines no list has.
+  void note_rented(const std::string& kind, const OwnMachines& machines) {
+    for (const ChargeRow& row : costing_.charges) {
+      const auto& kinds = row.parts;
+      if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end() || !holds(row.when)) continue;
+      const std::string key = text(row.key);
+      if (!key.empty()) return own_.note_rented(machines, subject_, key);
+    }
   }
 
   void add_own(const OwnMachines& machines, Part& part) {

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "catalog/wrapper.hpp"
 #include "cost/codes.hpp"
@@ -121,6 +122,8 @@ std::optional<OwnMachines> OwnFigures::machines(const Subject& subject) {
   if (const Node* watts = row->find("watts")) out.watts = watts->as_integer();
   if (const Node* watts = row->find("gpuWatts")) out.gpu_watts = watts->as_integer();
   out.rack = Amount::of(row->get("rackPerMonth"));
+  out.origin = row->origin();
+  out.any_cluster = row->find("cluster") == nullptr;
   return out;
 }
 
@@ -144,7 +147,24 @@ std::vector<OwnLicence> OwnFigures::further_licences(const std::string& cluster,
   return out;
 }
 
-void OwnFigures::report_idle(diag::Sink& sink) const {
+void OwnFigures::note_rented(const OwnMachines& machines, const Subject& subject,
+                             const std::string& key) {
+  const auto [found, added] = rented_.try_emplace(machines.origin, Rented{subject, key});
+  if (added) return;
+  const Subject& known = found->second.subject;
+  if (std::tie(subject.cluster, subject.part) < std::tie(known.cluster, known.part)) {
+    found->second = {subject, key};
+  }
+}
+
+void OwnFigures::report_doubtful(diag::Sink& sink) const {
+  for (const auto& [row, one] : rented_) {
+    sink.warning(kRentedAsOwn, row,
+                 "`" + one.subject.part + "` of `" + one.subject.cluster +
+                     "` is counted as owned, and its machines are `" + one.key +
+                     "` of a price list")
+        .suggest("name the cluster whose machines you own: `cluster: STAGE/NAME`");
+  }
   for (const std::string_view list : kLists) {
     for (const Node& row : spec_.get(list).items()) {
       if (used_.contains(&row)) continue;

@@ -31,6 +31,8 @@ struct OwnMachines {
   std::optional<std::int64_t> watts;      // of a machine without its GPUs
   std::optional<std::int64_t> gpu_watts;  // of its GPUs together
   Amount rack;                            // of a server, a month
+  diag::Origin origin = diag::kNoOrigin;  // of the row
+  bool any_cluster = false;               // the row names none
 };
 
 struct Power {
@@ -72,8 +74,10 @@ class OwnFigures {
   /// Those with `per` that a cluster pays, of which `drawn` are counted elsewhere.
   std::vector<OwnLicence> further_licences(const std::string& cluster,
                                            const std::set<std::string>& drawn);
-  /// Figures that nothing needed are GPU0821.
-  void report_idle(diag::Sink& sink) const;
+  /// A part counts as owned, and a price list has its machines by `key`.
+  void note_rented(const OwnMachines& machines, const Subject& subject, const std::string& key);
+  /// Figures that nothing needed are GPU0821, owned machines that a list has as well GPU0823.
+  void report_doubtful(diag::Sink& sink) const;
 
  private:
   // The first row of a list that is good for the subject; it is noted.
@@ -85,6 +89,12 @@ class OwnFigures {
   std::map<std::string, std::int64_t, std::less<>> exchange_;  // millionths
   std::optional<Power> power_;
   std::set<const void*> used_;  // rows
+
+  struct Rented {
+    Subject subject;  // the first by name, whoever comes first
+    std::string key;
+  };
+  std::map<diag::Origin, Rented> rented_;  // by row
 };
 
 /// True when a name fits a pattern with `*` and `?`, or the pattern is empty.

@@ -33,6 +33,16 @@ spec:
       replicas: 2
       sharing: {default: shared, profiles: {shared: {timeSlicing: {replicas: %d}}}}
 """
+# A cluster that was there before.
+METAL = """apiVersion: gpuctl.dev/v1alpha1
+kind: Blueprint
+metadata: {name: lab}
+spec:
+  platform: existing-openshift
+  openshift: {version: "4.20"}
+  gpuPools:
+    - {name: gpu, gpu: {model: A100-40GB, perNode: 4}, replicas: 2, nodes: {selector: {example.com/gpu: "true"}}}
+"""
 INFRA = "lab-x7k2p"
 
 
@@ -207,6 +217,30 @@ def image_that_somebody_else_writes(world):
     world.cluster["machineconfigurations.operator.openshift.io"] = OWNED
     code, out, err = world.run(*CHECK)
     assert code == 0 and "note[GPU0669]" in err and "owned" in out, out + err
+
+
+def installed(kind, version, namespace, name, spec):
+    return {"apiVersion": f"operators.coreos.com/{version}", "kind": kind,
+            "metadata": {"namespace": namespace, "name": name}, "spec": spec}
+
+
+@case
+def operators_of_others(world):
+    (world.directory / "lab.yaml").write_text(METAL)
+    world.cluster["subscriptions.operators.coreos.com"] = [
+        installed("Subscription", "v1alpha1", "gpu", "gpu", {"name": "gpu-operator-certified"}),
+        installed("Subscription", "v1alpha1", "openshift-nfd", "nfd", {"name": "nfd"})]
+    world.cluster["operatorgroups.operators.coreos.com"] = [installed("OperatorGroup", "v1", "openshift-nfd", "nfd-8xk2p", {})]
+    code, out, err = world.run(*IMPORT)
+    assert code == 0 and "- gpu/gpu\n" in world.facts() and "- nfd-8xk2p\n" in world.facts(), out + err
+    code, out, err = world.run("validate", "lab.yaml")
+    assert code == 1 and "error[GPU4078]" in err and "error[GPU4079]" in err and err.count("error[") == 2, out + err
+    world.cluster["subscriptions.operators.coreos.com"].pop(0)
+    world.cluster["operatorgroups.operators.coreos.com"][0]["metadata"]["name"] = "nfd"
+    code, out, err = world.run(*IMPORT, "--force")
+    assert code == 0 and "gpu/gpu" not in world.facts() and "nfd-8xk2p" not in world.facts(), world.facts()
+    code, out, err = world.run("validate", "lab.yaml")
+    assert code == 0, out + err
 
 
 @case
