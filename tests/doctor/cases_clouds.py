@@ -427,6 +427,8 @@ def packages(scene, gpu_channels=("stable", "v25.3", "v25.10", "v26.3", "v26.7")
     rows = [package("nfd", "redhat-operators", ["stable"]),
             package("gpu-operator-certified", more.get("source", "certified-operators"), gpu_channels),
             package("sriov-network-operator", "redhat-operators", ["stable"]),
+            package("lvms-operator", "redhat-operators", ["stable-4.19", "stable-4.20"]),
+            package("nim-operator-certified", "certified-operators", ["stable"]),
             package("nvidia-network-operator", "certified-operators", ["stable", "v25.4", "v25.7", "v25.10", "v26.1", "v26.4"])]
     scene.stand_in("oc", more.get("rows", []) + rows)
 

@@ -14,7 +14,7 @@ from support.program import ROOT  # noqa: E402
 
 CRDS = "apiextensions.k8s.io/v1"
 ESTABLISHED_S = 120
-FOLDERS = [SCHEMAS / name for name in ("nvidia", "openshift", "gcp", "gitops", "queues")] + [ROOT / "tests/interop/crds.d"]
+FOLDERS = [SCHEMAS / name for name in ("nvidia", "openshift", "gcp", "gitops", "queues", "ml")] + [ROOT / "tests/interop/crds.d"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -95,7 +95,7 @@ class ApiServer:
                    "--service-cluster-ip-range=10.96.0.0/24", "--endpoint-reconciler-type=none",
                    "--service-account-issuer=https://kubernetes.default.svc",
                    f"--service-account-key-file={key}", f"--service-account-signing-key-file={key}",
-                   "--authorization-mode=RBAC", f"--token-auth-file={tokens}",
+                   "--authorization-mode=RBAC", "--allow-privileged=true", f"--token-auth-file={tokens}",
                    "--disable-admission-plugins=ServiceAccount")
         end = time.monotonic() + START_TIMEOUT_S
         while not self.ready():

@@ -34,7 +34,7 @@ def lines_of(cluster):
 
 def crd_options(cluster):
     folders = [*lines_of(cluster), SCHEMAS / "nvidia", SCHEMAS / "openshift", SCHEMAS / "gcp",
-               SCHEMAS / "gitops", SCHEMAS / "queues", ROOT / "tests/interop/crds.d"]
+               SCHEMAS / "gitops", SCHEMAS / "queues", SCHEMAS / "ml", ROOT / "tests/interop/crds.d"]
     return [word for folder in folders for word in ("--crds", folder)]
 
 
@@ -60,6 +60,14 @@ def known_kinds(folder):
     return found
 
 
+def unpublished(cluster, options):
+    """Custom kinds without a published schema, which would pass unseen."""
+    known = set().union(*map(known_kinds, options[1::2]))
+    return [f"{version} {kind}" for version, kind in sorted(kinds_of(cluster))
+            for group, slash, _ in [version.partition("/")]
+            if slash and "." in group and not group.endswith(".k8s.io") and (group, kind) not in known]
+
+
 def check(tally, gpuctl, blueprint, scratch, what):
     env = environment(scratch)
     out = scratch / "out"
@@ -70,12 +78,7 @@ def check(tally, gpuctl, blueprint, scratch, what):
     tally.check(len(clusters) == 1, f"{what}: {len(clusters)} locks")
     for cluster in clusters:
         options = crd_options(cluster)
-        # Custom kinds without a published schema would pass unseen.
-        known = set().union(*map(known_kinds, options[1::2]))
-        for version, kind in sorted(kinds_of(cluster)):
-            group, slash, _ = version.partition("/")
-            if slash and "." in group and not group.endswith(".k8s.io"):
-                tally.check((group, kind) in known, f"{what}: no published schema for {version} {kind}")
+        tally.check(not (unseen := unpublished(cluster, options)), f"{what}: no published schema for {unseen}")
         for command in (["validate", blueprint, "--strict"],
                         ["render", blueprint, "-o", scratch / "checked"]):
             done = run([gpuctl, *command, *options], env=env)

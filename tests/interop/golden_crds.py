@@ -17,13 +17,15 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from golden import cases as golden_cases  # noqa: E402
 from golden.run import environment  # noqa: E402
-from interop.crds import SCHEMAS, crd_options  # noqa: E402
+from interop.crds import SCHEMAS, crd_options, unpublished  # noqa: E402
 from support.program import ROOT, Tally, arguments, run, skip  # noqa: E402
 
 # Groups of cases about clusters as users would have them.
 GROUPS = ("policy", "render", "rules", "versions", "apply")
 # What a schema says, and a rule of a schema that was not understood.
 OBJECTION = re.compile(r"^(?:error\[GPU02\d\d\]|(?:note|warning)\[GPU0220\]).*$", re.M)
+# Kinds that ../shared/schemas has no CRD of: that of ComputeClass is published nowhere.
+UNSEEN = {"cloud.google.com/v1 ComputeClass", "config.openshift.io/v1 OperatorHub", "monitoring.googleapis.com/v1 PodMonitoring"}
 FEWEST = 50
 
 
@@ -41,8 +43,8 @@ def renderings(case):
             yield ["render", *words[1:], "-o", "{out}"]
 
 
-def objections(gpuctl, case, words):
-    """What the CRDs object to in the clusters of one run: a text, empty when nothing."""
+def objections(gpuctl, case, words, without):
+    """What the CRDs object to in the clusters of one run: a text, empty when nothing. `without` takes kinds that have none."""
     with tempfile.TemporaryDirectory(prefix="golden-crds-") as temporary:
         scratch = pathlib.Path(temporary)
         words = [word.replace("{out}", str(scratch / "out")) for word in words]
@@ -53,6 +55,7 @@ def objections(gpuctl, case, words):
         if not locks:
             return "no cluster was rendered"
         options = [option for lock in locks for option in crd_options(lock.parent)]
+        without.update(kind for lock in locks for kind in unpublished(lock.parent, options))
         done = run([gpuctl, *words, *options], cwd=case.folder, env=environment(case.folder, scratch))
         text = done.stderr.decode()
         if done.returncode != 0 or OBJECTION.search(text):
@@ -64,13 +67,14 @@ def main():
     gpuctl = arguments(__doc__).gpuctl
     if not SCHEMAS.exists():
         skip("published CRDs for golden cases", "../shared/schemas is absent")
-    tally = Tally()
+    tally, without = Tally(), set()
     with tempfile.TemporaryDirectory(prefix="golden-cases-") as unpacked, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [(case, words) for case in golden_cases.find(unpacked) if case.group in GROUPS
                 for words in renderings(case)]
-        for (case, words), found in zip(jobs, pool.map(lambda job: objections(gpuctl, *job), jobs)):
+        for (case, words), found in zip(jobs, pool.map(lambda job: objections(gpuctl, *job, without), jobs)):
             tally.check(not found, f"{case.name}: {shlex.join(words)}: {found}")
+    tally.check(without == UNSEEN, f"kinds without a published schema: {sorted(without)}")
     tally.check(len(jobs) >= FEWEST, f"only {len(jobs)} runs are looked at")
     tally.close()
 

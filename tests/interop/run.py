@@ -3,7 +3,8 @@
 
 Every folder with a kustomization.yaml, with either GitOps engine, is built by kustomize and by
 kubectl. Both must accept it, agree with each other, and give exactly the objects that stand in
-the folder's files, field by field, as kubectl reads them.
+the folder's files, field by field, as kubectl reads them. Patches of distributions of others are built on a
+stand-in for these (distributions.py).
 
 Besides: any bytes (text_bytes.py), scalars of every kind (scalars.py), the published YAML test
 suite (yaml_suite.py), texts changed at random against libyaml (yaml_differential.py), custom
@@ -23,6 +24,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from interop.alerts import check_alerts  # noqa: E402
 from interop.ci_kit import check_ci_kit  # noqa: E402
+from interop.distributions import check_distributions  # noqa: E402
 from interop.git_secrets import check_git_secrets  # noqa: E402
 from interop.mcp_clients import check_mcp_clients  # noqa: E402
 from interop.policies import check_policies  # noqa: E402
@@ -186,6 +188,8 @@ def main():
     print(f"{objects} objects in {folders} folders")
     with tempfile.TemporaryDirectory(prefix="emptied-") as temporary:
         check_emptied(tally, gpuctl, programs, pathlib.Path(temporary))
+    with tempfile.TemporaryDirectory(prefix="distributions-") as temporary:
+        check_distributions(tally, gpuctl, programs["kustomize"], programs["kubectl"], pathlib.Path(temporary))
     check_schema(tally, gpuctl)
     for part in (check_policies, check_alerts):
         with tempfile.TemporaryDirectory(prefix="operator-") as temporary:

@@ -86,10 +86,11 @@ REFUSED = {
     # An update to 4.21 with mirrors takes an acknowledgement more.
     "GPU3123": ("errors/GPU3122-update-not-done/middle.yaml",),
     # The chart of the KAI Scheduler is not named by its copy.
-    "GPU3961": ("errors/GPU3953-together", "plan/kai-*", "render/models-of-teams-kai", "render/teams-kai-flux-openshift",
-                "render/teams-kai-openshift", "rules/teams-kept/kai.yaml"),
+    "GPU3961": ("blueprints/gcp-morpheus-kai.yaml", "errors/GPU3953-together", "plan/kai-*", "render/models-of-teams-kai",
+                "render/teams-kai-flux-openshift", "render/teams-kai-openshift", "rules/teams-kept/kai.yaml"),
     # Kubeflow is made of manifests of others.
-    "GPU4052": ("blueprints/gke-kubeflow.yaml", "errors/GPU405[3-6]-*", "errors/GPU407[34]-*", "render/kubeflow-argocd"),
+    "GPU4052": ("blueprints/gke-kubeflow.yaml", "errors/GPU405[3-6]-*", "errors/GPU407[34]-*", "plan/kubeflow-*",
+                "render/kubeflow-argocd"),
 }
 # Subscriptions of extra manifests to catalogues that an air gap switches off: nothing says so yet.
 OWN_SUBSCRIPTIONS = ("report/conformance/queues.yaml",)
