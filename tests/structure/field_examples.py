@@ -2,8 +2,8 @@
 """docs/reference/examples.yaml has an example of each field that no sample of blueprints/ shows, out of a golden case
 whose blueprint is valid.
 
-Called as `field_examples.py GPUCTL`; with `--write` behind it the file is made anew. An example that is there stays as
-long as a case still has it. tests/unit/cli/field_examples_test.cpp looks for fields without one.
+Without arguments it looks whether the cases still have them; `field_examples.py GPUCTL --write` makes the file anew. An
+example that is there stays as long as a case has it. tests/unit/cli/field_examples_test.cpp looks for fields without one.
 """
 
 import json
@@ -74,11 +74,13 @@ def shown(blueprint, path):
     return found if found is not None and lines_of(found) <= MOST_LINES else None
 
 
-def valid_blueprints():
-    """[(name, blueprint)] of cases that end well: files that hold all of a cluster."""
+def valid_blueprints(wanted=None):
+    """[(name, blueprint)] of cases that end well, all or those wanted: files that hold all of a cluster."""
     out = []
     with tempfile.TemporaryDirectory() as scratch:
         for case in golden_cases.find(scratch):
+            if wanted is not None and case.name not in wanted:
+                continue
             exits = golden_cases.expected_exits(case, len(case.runs()))
             for run, code in zip(case.runs(), exits):
                 words = run.split()
@@ -121,6 +123,20 @@ def has(documents, path, platforms):
                for document in documents)
 
 
+def covered(rows, path, platforms):
+    """True when a row shows the field, or all of something that it is part of; [(path, row)]."""
+    return any((path + ".").startswith((of + ".", of + "[].")) and has([row["blueprint"]], path, platforms)
+               for of, row in rows)
+
+
+def contains(whole, part):
+    if isinstance(part, dict):
+        return isinstance(whole, dict) and all(key in whole and contains(whole[key], value) for key, value in part.items())
+    if isinstance(part, list):
+        return isinstance(whole, list) and all(any(contains(one, item) for one in whole) for item in part)
+    return whole == part and type(whole) is type(part)
+
+
 def wanted_rows(gpuctl):
     samples = [read(path.read_text()) for path in sorted((ROOT / "blueprints").glob("*.yaml"))
                if not path.name.endswith(".facts.yaml")]
@@ -131,14 +147,14 @@ def wanted_rows(gpuctl):
     kept = read_rows()
     rows = []
     for path, platforms in missing:
-        if has([row["blueprint"] for row in rows], path, platforms):
+        if covered(rows, path, platforms):
             continue
         found = candidates(path, platforms, valid, missing)
         if not found:
             continue
         old = [row for row in kept if row in found and shown(row["blueprint"], path) is not None]
-        rows.append(old[0] if old else found[0])
-    return rows
+        rows.append((path, old[0] if old else found[0]))
+    return list({json.dumps(row): row for _, row in rows}.values())
 
 
 def candidates(path, platforms, valid, missing):
@@ -169,13 +185,15 @@ def text_of(rows):
 
 
 def main():
-    rows = wanted_rows(sys.argv[1])
     if sys.argv[2:] == ["--write"]:
-        FILE.write_text(text_of(rows))
+        FILE.write_text(text_of(wanted_rows(sys.argv[1])))
         return
-    findings = []
-    if not FILE.exists() or FILE.read_text() != text_of(rows):
-        findings.append(f"{relative(FILE)}: is out of date; {COMMAND} makes it")
+    rows = read_rows()
+    names = [row["from"].removeprefix("tests/golden/") for row in rows]
+    valid = valid_blueprints(set(names))
+    findings = [f"{relative(FILE)}: {row['from']} does not have {json.dumps(row['blueprint'])[:200]}; {COMMAND} makes it anew"
+                for name, row in zip(names, rows)
+                if not any(name == of and contains(document, row["blueprint"]) for of, document in valid)]
     sys.exit(close(findings, len(rows), "examples"))
 
 
