@@ -20,7 +20,7 @@ from common import ROOT, close, golden_cases
 SHOWN = re.compile(r"^(error|warning|note)\[(GPU\d{4})\]: .*\n +--> \{case\}/(\S+):(\d+):(\d+)$", re.M)
 # Of any field: what YAML, types and expressions want, secrets in clear, layers, overrides; and what is said of the
 # cluster as a whole, at its name.
-OF_ANY = re.compile(r"GPU(01\d\d|02\d\d|030[34]|0424|0601|0604|0645|065[0-3]|080[456])")
+OF_ANY = re.compile(r"GPU(01\d\d|02\d\d|030[34]|0424|060[124]|0645|065[0-3]|080[456])")
 # At the field that named the secret; the error is in what is to be opened by it.
 ELSEWHERE = {"GPU0854", "GPU0857", "GPU0858"}
 

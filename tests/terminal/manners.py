@@ -123,7 +123,7 @@ def check_notes(gpuctl, home, tally):
 
 
 # What writes a tree or a file under -o, or a text for another program.
-WITHOUT_FORMS = {"init", "render", "import", "facts import", "report", "completion", "man", "help", "mcp"}
+WITHOUT_FORMS = {"init", "render", "import", "facts import", "report", "completion", "man", "mcp"}
 
 
 def check_forms(gpuctl, home, tally):
@@ -135,7 +135,7 @@ def check_forms(gpuctl, home, tally):
         if "\nCommands:\n" not in text:
             return [(" ".join(path), text)]
         names = re.findall(r"^  ([a-z]+)  ", text.split("\nCommands:\n")[1].split("\n\n")[0], re.M)
-        return [one for name in names for one in commands(*path, name)]
+        return [one for name in names if name != "help" for one in commands(*path, name)]
 
     found = commands()
     tally.check(len(found) > 30, f"commands: {len(found)}")
@@ -151,6 +151,7 @@ def check_forms(gpuctl, home, tally):
         ("explain", "--origin", "Namespace/nvidia-gpu-operator", "metadata.name", lab): "Explain",
     }
     for words, kind in table.items():
+        said = None
         for form in (["-o", "json"], ["--format", "json"]):
             done = program.run([gpuctl, *words, *form], env=env)
             lines = done.stdout.decode().splitlines()
