@@ -18,7 +18,8 @@ class Examples : public testing::Test {
     ++fields_;
     const FieldExample example = examples_.find(field, {platform});
     const std::vector<fields::Field> parts = fields::fields_of(field);
-    // Of what has parts each part has one. Another platform may have one: `explain` takes the first.
+    // Of what has parts each part has one. Another platform may have one: `explain` takes the
+    // first.
     const bool there = !example.value.is_null() || !parts.empty();
     there_[field.path] = there_[field.path] || there;
     for (const fields::Field& one : parts) look_at(one, platform);
