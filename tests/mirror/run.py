@@ -88,7 +88,7 @@ REFUSED = {
     "GPU3961": ("errors/GPU3953-together", "plan/kai-*", "render/models-of-teams-kai", "render/teams-kai-flux-openshift",
                 "render/teams-kai-openshift", "rules/teams-kept/kai.yaml"),
     # A Subscription of an extra manifest to a catalogue that an air gap switches off.
-    "GPU3727": ("report/conformance/queues.yaml", "errors/GPU3727-*"),
+    "GPU3727": ("report/conformance/queues.yaml",),
     # Kubeflow is made of manifests of others.
     "GPU4052": ("blueprints/gke-kubeflow.yaml", "errors/GPU405[3-6]-*", "errors/GPU407[34]-*", "render/kubeflow-argocd"),
 }
