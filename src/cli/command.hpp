@@ -191,6 +191,9 @@ struct Command {
   /// Adds the options to the command. Absent when there are commands below.
   std::function<RunFunction(Options& command, const GlobalOptions& global)> setup;
   std::vector<Command> below = {};  // of which one must be given
+  /// It can give its result as one document (`-o json`) in place of text. What has an option
+  /// `--output` of its own says there what forms it has.
+  bool has_forms = true;
 };
 
 Command init_command();

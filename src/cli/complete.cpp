@@ -12,6 +12,7 @@
 #include "cli/fleets.hpp"
 #include "cli/page.hpp"
 #include "cli/program.hpp"
+#include "cli/report_files.hpp"
 #include "cli/samples.hpp"
 #include "fields/field.hpp"
 #include "install/place.hpp"
@@ -33,9 +34,9 @@ struct Candidates {
 
 // By the name of a value: what the shell completes by itself.
 const std::map<std::string_view, std::string_view> kForms = {
-    {"FILE", "files"},     {"FILE|DIR", "files"},  {"MANIFESTS", "files"}, {"INPUTS", "files"},
-    {"DIR", "dirs"},       {"DIR|FORMAT", "dirs"}, {"PATH|URL", "dirs"},   {"REPO", "dirs"},
-    {"BLUEPRINT", "yaml"}, {"FLEET", "yaml"},      {"SOURCE", "files"},
+    {"FILE", "files"}, {"FILE|DIR", "files"}, {"MANIFESTS", "files"}, {"INPUTS", "files"},
+    {"DIR", "dirs"},   {"PATH|URL", "dirs"},  {"REPO", "dirs"},       {"BLUEPRINT", "yaml"},
+    {"FLEET", "yaml"}, {"SOURCE", "files"},
 };
 
 // By the command below `catalog`: the table that it lists.
@@ -152,6 +153,8 @@ class WrittenLine {
       add_platforms(out);
     } else if (name == "MODEL") {
       add_table("gpus", out);
+    } else if (name == "MACHINE") {
+      add_table("machines", out);
     } else if (name.starts_with("PROFILE")) {
       add_profiles(begun, out);
     } else if (name == "FILTER") {
@@ -162,6 +165,10 @@ class WrittenLine {
       for (const std::string& cluster : install::known_clusters()) out.add(cluster);
     } else if (name == "CHOICE" || name == "NAME") {
       add_of_blueprint(name, out);
+    } else if (name == "text|json") {
+      for (const char* form : {"text", "json"}) out.add(form);
+    } else if (name == "FORMAT=FILE") {
+      add_report_forms(begun, out);
     } else if (name == "OBJECT") {
       out.form = "files";
     }
@@ -230,6 +237,15 @@ class WrittenLine {
         out.add(std::string(row.key.as_string()), std::string(row.value.get("title").as_string()));
       }
     });
+  }
+
+  static void add_report_forms(const std::string& begun, Candidates& out) {
+    if (begun.find('=') != std::string::npos) {
+      out.form = "files";
+      return;
+    }
+    for (const std::string& form : report_forms()) out.add(form + "=");
+    out.whole = false;
   }
 
   void add_entries(Candidates& out) {

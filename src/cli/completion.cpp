@@ -113,7 +113,8 @@ RunFunction set_up_shell(Options& command, const GlobalOptions& global) {
 
 Command completion_command() {
   return {
-      "completion", "Print what has a shell complete commands, options and names",
+      "completion",
+      "Print what has a shell complete commands, options and names",
       "Completes what the program and the files on the line know: clusters, stages and waves of\n"
       "fleets, choices of a blueprint, GPU models, MIG profiles, codes of diagnostics. Packages\n"
       "install the scripts; otherwise load them where the shell starts.\n\n"
@@ -121,7 +122,9 @@ Command completion_command() {
       "  eval \"$(gpuctl completion bash)\"              # in ~/.bashrc\n"
       "  eval \"$(gpuctl completion zsh)\"               # in ~/.zshrc, after compinit\n"
       "  gpuctl completion fish > ~/.config/fish/completions/gpuctl.fish\n",
-      set_up_shell};
+      set_up_shell,
+      {},
+      false};
 }
 
 }  // namespace gpuctl::cli

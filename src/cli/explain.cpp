@@ -80,6 +80,7 @@ RunFunction set_up_explain(Options& command, const GlobalOptions& global) {
   auto question = std::make_shared<OriginQuestion>();
   auto origin = std::make_shared<bool>(false);
   auto field = std::make_shared<FieldQuestion>();
+  auto form = std::make_shared<std::string>("text");
   command.add_flag("--origin", *origin,
                    "Follow a value of a rendered document back to what was written");
   command
@@ -92,10 +93,14 @@ RunFunction set_up_explain(Options& command, const GlobalOptions& global) {
       .type_name("FILE")
       .needs("--origin");
   command
-      .add_option("-o,--output", question->output,
-                  "With --origin, output directory or checkout whose lock and facts apply; "
-                  "otherwise text or json")
-      .type_name("DIR|FORMAT");
+      .add_option("--against", question->against,
+                  "With --origin: output directory or checkout whose lock and facts apply")
+      .type_name("DIR")
+      .needs("--origin");
+  // With --origin also the directory of --against, as it was called once.
+  command.add_option("-o,--output", *form, "Form: text or json")
+      .type_name("text|json")
+      .capture_default_str();
   command.add_flag("--recursive", field->recursive, "All fields below, as a tree")
       .excludes("--origin");
   command.add_option("--platform", field->platform, "The field on this platform alone")
@@ -107,15 +112,16 @@ RunFunction set_up_explain(Options& command, const GlobalOptions& global) {
       throw UsageError(*origin ? "--origin wants OBJECT PATH BLUEPRINT"
                                : "one CODE or FIELD is explained at a time");
     }
+    const bool has_form = *form == "text" || *form == "json";
     if (!*origin) {
-      const std::string& form = question->output;
-      if (!form.empty() && form != "text" && form != "json") {
-        throw UsageError("--output: text or json; only with --origin a directory");
-      }
+      if (!has_form) throw UsageError("--output: text or json");
       field->path = words->front();
-      field->json = form == "json";
+      field->json = *form == "json";
+      if (field->json && looks_like_code(field->path)) global.result->request();
       return run_explain(*field, global);
     }
+    if (*form == "json") global.result->request();
+    if (!has_form) question->against = *form;
     question->object = (*words)[0];
     question->path = (*words)[1];
     question->blueprint = (*words)[2];

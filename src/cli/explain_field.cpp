@@ -6,12 +6,11 @@
 #include "cli/code_page.hpp"
 #include "cli/codes.hpp"
 #include "cli/columns.hpp"
-#include "cli/samples.hpp"
+#include "cli/field_examples.hpp"
 #include "fields/field.hpp"
 #include "fields/rules_about.hpp"
 #include "fields/synonyms.hpp"
 #include "yaml/emit.hpp"
-#include "yaml/read.hpp"
 
 namespace gpuctl::cli {
 
@@ -21,8 +20,6 @@ using fields::Field;
 using fields::Lookup;
 using fields::RuleAbout;
 using yaml::Node;
-
-constexpr std::size_t kMostExampleLines = 14;
 
 // A field on the platforms that say the same of it.
 struct Variant {
@@ -35,8 +32,7 @@ struct Answer {
   std::vector<Variant> variants;
   std::vector<std::pair<std::string, std::string>> refused;  // platform, reason
   std::map<std::string, RuleAbout> rules;
-  std::string sample;  // the file that has the example; empty: none
-  Node example;
+  FieldExample example;
 };
 
 // Lines of at most kColumns, the first behind `first`, whose width is the indent of the others.
@@ -94,32 +90,19 @@ Lookup look_up(const catalog::Platform& platform, const std::string& path) {
   return fields::find_field(schema::definition(*platform.blueprint), path);
 }
 
-// The first sample of one of the platforms that has the field; what is short is better.
-void find_example(const Answer& answer, const std::string& path, yaml::Arena& arena,
-                  std::string& sample, Node& example) {
+void add_rules(std::vector<RuleAbout> rules, Answer& out) {
+  for (RuleAbout& rule : rules) {
+    const std::string code = rule.code;
+    out.rules.try_emplace(code, std::move(rule));
+  }
+}
+
+FieldExample example_of(const std::vector<Variant>& variants, yaml::Arena& arena) {
   std::vector<std::string> platforms;
-  for (const Variant& variant : answer.variants) {
+  for (const Variant& variant : variants) {
     platforms.insert(platforms.end(), variant.platforms.begin(), variant.platforms.end());
   }
-  std::size_t least = kMostExampleLines + 1;
-  for (const diag::FileView& file : built_in_image().files()) {
-    if (!file.name.starts_with(kSamples)) continue;
-    diag::Sources sources;
-    diag::Sink sink;
-    const diag::FileId id = sources.add_file(std::string(file.name), std::string(file.text));
-    const std::optional<Node> document = yaml::read(id, sources, arena, sink);
-    if (!document) continue;
-    const std::string platform(document->get({"spec", "platform"}).as_string());
-    if (std::find(platforms.begin(), platforms.end(), platform) == platforms.end()) continue;
-    const Node found = fields::excerpt(*document, path, arena);
-    if (found.is_null()) continue;
-    const std::string text = yaml::emit(found);
-    const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    if (lines >= least) continue;
-    least = lines;
-    sample = file.name;
-    example = arena.clone(found);
-  }
+  return FieldExamples(arena).find(variants.front().field, platforms);
 }
 
 Answer answer_of(const FieldQuestion& question, const Platforms& platforms, yaml::Arena& arena) {
@@ -139,14 +122,10 @@ Answer answer_of(const FieldQuestion& question, const Platforms& platforms, yaml
     } else {
       out.variants.push_back({*lookup.field, {platform->name}});
     }
-    for (RuleAbout& rule : fields::rules_about(*platform, lookup.field->path)) {
-      const std::string code = rule.code;
-      out.rules.try_emplace(code, std::move(rule));
-    }
+    add_rules(fields::rules_about(*platform, lookup.field->path), out);
+    add_rules(fields::checks_about(*lookup.field), out);
   }
-  if (!out.variants.empty()) {
-    find_example(out, out.variants.front().field.path, arena, out.sample, out.example);
-  }
+  if (!out.variants.empty()) out.example = example_of(out.variants, arena);
   return out;
 }
 
@@ -199,9 +178,9 @@ std::string answer_text(const Answer& answer, const diag::Sources& sources) {
   for (const auto& [platform, reason] : answer.refused) {
     out += labelled("Not on", platform + ": " + reason);
   }
-  if (!answer.sample.empty()) {
-    out += "\nExample, of " + answer.sample + "\n";
-    const std::string example = yaml::emit(answer.example);
+  if (!answer.example.value.is_null()) {
+    out += answer.example.sample ? "\nExample, of " + answer.example.from + "\n" : "\nExample\n";
+    const std::string example = yaml::emit(answer.example.value);
     for (const std::string_view line : base::split(example, '\n')) {
       if (!line.empty()) out += "  " + std::string(line) + "\n";
     }
@@ -273,9 +252,9 @@ Node as_node(const Answer& answer, const FieldQuestion& question, const diag::So
     rules.push_back(one.build(arena));
   }
   out.set(arena, "rules", arena.list(rules));
-  if (!answer.sample.empty()) {
-    out.set(arena, "example", answer.example);
-    out.set(arena, "exampleFrom", arena.string(answer.sample));
+  if (!answer.example.value.is_null()) out.set(arena, "example", answer.example.value);
+  if (!answer.example.from.empty()) {
+    out.set(arena, "exampleFrom", arena.string(answer.example.from));
   }
   return out.build(arena);
 }
@@ -309,6 +288,17 @@ std::string tree_of(const Answer& answer) {
     print_tree(variant.field, 1, out);
   }
   return out;
+}
+
+// The field that somebody means who writes another case, or a synonym; empty: nobody knows.
+std::string path_meant(const FieldQuestion& question, const Platforms& platforms,
+                       catalog::Library& library) {
+  for (const catalog::Platform* platform : platforms.all()) {
+    std::string path =
+        fields::path_meant(*platform, fields::synonyms_of(*platform, library), question.path);
+    if (!path.empty()) return path;
+  }
+  return {};
 }
 
 // The platform on which the path leads farthest has most to say.
@@ -356,7 +346,12 @@ int run_explain_field(const FieldQuestion& question, const GlobalOptions& global
   report.show(sink, sources);
   if (sink.has_errors() || platforms.all().empty()) return kFindings;
   yaml::Arena& arena = global.result->arena();
-  const Answer answer = answer_of(question, platforms, arena);
+  Answer answer = answer_of(question, platforms, arena);
+  if (answer.variants.empty() && answer.refused.empty()) {
+    FieldQuestion meant = question;
+    meant.path = path_meant(question, platforms, knowledge->library());
+    if (!meant.path.empty()) answer = answer_of(meant, platforms, arena);
+  }
   if (answer.variants.empty() && answer.refused.empty()) {
     return report_unknown(question, platforms, knowledge->library(), report);
   }

@@ -201,9 +201,9 @@ int run_explain_origin(const OriginQuestion& question, const GlobalOptions& glob
   request.replace_facts = true;  // nothing is written
   request.provenance = true;
   diag::Sink found;
-  if (!question.output.empty()) {
+  if (!question.against.empty()) {
     request.earlier = [&](const std::string& path) -> std::optional<std::string> {
-      auto content = base::read_file_beneath(question.output, path, kMostEarlierBytes);
+      auto content = base::read_file_beneath(question.against, path, kMostEarlierBytes);
       if (auto* text = std::get_if<std::string>(&content)) return std::move(*text);
       // Without the lock another chain would be told than the one that made the file.
       const auto& error = std::get<base::FileError>(content);

@@ -13,7 +13,7 @@ struct OriginQuestion {
   std::string path;       // "spec.replicas"
   std::string blueprint;  // file
   std::string facts;      // --facts, or empty
-  std::string output;     // -o: directory whose lock and facts apply, or empty
+  std::string against;    // directory whose lock and facts apply, or empty
 };
 
 /// Renders the blueprint with provenance and prints the chain behind one value. Unknown object:

@@ -4,7 +4,8 @@ namespace gpuctl::cli {
 
 // What it prints, the program knows before it parses the line: see program.cpp.
 Command help_command() {
-  return {"help", "Show help, of a command where one is named",
+  return {"help",
+          "Show help, of a command where one is named",
           "The same as -h or --help, which may stand anywhere on a line.\n\n"
           "Example:\n"
           "  gpuctl help\n"
@@ -12,7 +13,9 @@ Command help_command() {
           [](Options& command, const GlobalOptions&) {
             command.add_option("COMMAND", "A command, with those above it").expected(0, -1);
             return [] { return kOk; };
-          }};
+          },
+          {},
+          false};
 }
 
 }  // namespace gpuctl::cli

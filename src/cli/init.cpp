@@ -413,7 +413,11 @@ RunFunction set_up_init(Options& command, const GlobalOptions& global) {
       .type_name("PLATFORM");
   auto given = std::make_shared<std::array<std::string, kCommon.size()>>();
   for (std::size_t i = 0; i < kCommon.size(); ++i) {
-    command.add_option(kCommon[i].option, (*given)[i], kCommon[i].help).type_name("VALUE");
+    const std::string_view option = kCommon[i].option;
+    command.add_option(kCommon[i].option, (*given)[i], kCommon[i].help)
+        .type_name(option == "--gpu"             ? "MODEL"
+                   : option == "--instance-type" ? "MACHINE"
+                                                 : "VALUE");
   }
   command
       .add_option("--set", options->others,

@@ -58,6 +58,10 @@ bool is_input(const std::string& file, const std::string& text) {
 
 // What came by standard input. It can be read once; a command may ask twice.
 std::optional<std::string> read_standard_input(diag::Sink& sink) {
+  // Nobody sees that a program waits.
+  if (::isatty(STDIN_FILENO) == 1) {
+    std::fputs("Reading standard input; Ctrl-D ends it.\n", stderr);
+  }
   std::string text;
   std::array<char, 65536> buffer{};
   for (;;) {

@@ -88,6 +88,7 @@ int usage_error(const Program& program, const Refusal& refusal, const GlobalOpti
     diag::Diagnostic& finding = sink.error(kUsage, diag::kNoOrigin, refusal.message);
     const std::vector<std::string> below = names_of(asked.below(commands));
     if (!below.empty()) finding.expect("one of " + base::join(below, ", "));
+    if (asked.path.empty()) finding.suggest("begin with `gpuctl init`: it writes a blueprint");
     finding.suggest("see `" + asked.words() + " --help`");
   }
   return show_usage_error(sink, global);

@@ -244,12 +244,15 @@ RunFunction set_up_man(Options& command, const GlobalOptions& global) {
 }  // namespace
 
 Command man_command() {
-  return {"man", "Print a page of the manual, for man(1)",
+  return {"man",
+          "Print a page of the manual, for man(1)",
           "The pages say what help says; packages install them.\n\n"
           "Example:\n"
           "  gpuctl man apply | man -l -\n"
           "  gpuctl man --directory ~/.local/share/man/man1\n",
-          set_up_man};
+          set_up_man,
+          {},
+          false};
 }
 
 }  // namespace gpuctl::cli

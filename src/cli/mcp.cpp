@@ -84,7 +84,8 @@ int run_mcp(const GlobalOptions& global) {
 
 Command mcp_command() {
   return {
-      "mcp", "Serve agents and editors over the Model Context Protocol",
+      "mcp",
+      "Serve agents and editors over the Model Context Protocol",
       "A server on standard input and output, started by an agent or editor. It offers what only\n"
       "reads: validate, render, plan, cost, explain, catalog, MIG layouts as tools; JSON Schemas\n"
       "and the pages of codes as resources. It writes nothing, reads no secrets, does not use the\n"
@@ -101,7 +102,9 @@ Command mcp_command() {
           }
           return run_mcp(global);
         };
-      }};
+      },
+      {},
+      false};
 }
 
 }  // namespace gpuctl::cli

@@ -1,5 +1,6 @@
 // `gpuctl mirror`: all that clusters take from elsewhere, to be copied to where there is no way
 // out.
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -77,6 +78,13 @@ std::string list_of(const Supplies& supplies) {
   return out;
 }
 
+bool is_empty(const Supplies& supplies) {
+  const auto kinds = render::supply_kinds();
+  return std::all_of(kinds.begin(), kinds.end(), [&](const render::SupplyKind& kind) {
+    return supplies.of(kind.name).empty();
+  });
+}
+
 // The files that the platform has for programs which copy, one after the other. They are made of
 // all supplies together, with the first cluster around them.
 std::optional<std::string> image_set(const MirrorOptions& options, const Request& request,
@@ -136,6 +144,7 @@ int run_mirror(MirrorOptions options, const GlobalOptions& global) {
   const std::optional<std::string> form = form_of(options, found, sink);
   report.show(sink, diag::Sources());
   if (!form) return kUsageError;
+  if (is_empty(found.supplies())) report.say("nothing is to be copied");
   if (*form != kImageSet) return print(list_of(found.supplies()), global) ? kOk : kFindings;
   const auto text = image_set(options, *request, found.supplies(), *knowledge, report);
   return text && print(*text, global) ? kOk : kFindings;

@@ -54,8 +54,15 @@ void add_command(CLI::App& to, const Command& command, Words words, const Global
   for (const Command& below : command.below) add_command(*added, below, words, global, exit_code);
   if (!command.setup) return;
   Options options(*added);
-  added->callback([run = command.setup(options, global), added, &global, &exit_code] {
-    if (global.format == "json") global.result->request();
+  RunFunction run = command.setup(options, global);
+  const auto form = std::make_shared<std::string>("text");
+  if (command.has_forms && added->get_option_no_throw("--output") == nullptr) {
+    options.add_option("-o,--output", *form, "Form: text, json (one document)")
+        .one_of({"text", "json"})
+        .capture_default_str();
+  }
+  added->callback([run = std::move(run), form, added, &global, &exit_code] {
+    if (global.format == "json" || *form == "json") global.result->request();
     global.result->set_kind(kind_of(*added));
     exit_code = run();
   });

@@ -68,6 +68,12 @@ void ReportFiles::add_to(Options& command) {
       .allow_extra_args(false);
 }
 
+std::vector<std::string> report_forms() {
+  std::vector<std::string> out;
+  for (const Format& format : kFormats) out.emplace_back(format.name);
+  return out;
+}
+
 bool ReportFiles::write(const Reported& reported, const std::string& first_file,
                         Report& report) const {
   if (wanted.empty()) return true;

@@ -27,6 +27,9 @@ struct ReportFiles {
   bool write(const Reported& reported, const std::string& first_file, Report& report) const;
 };
 
+/// The formats of `--report`.
+std::vector<std::string> report_forms();
+
 /// Writes a file that the user named, whole or not at all; directories above it are made.
 std::optional<base::FileError> write_file(const std::string& path, const std::string& text);
 

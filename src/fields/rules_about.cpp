@@ -151,7 +151,31 @@ bool is_read(const Wanted& wanted, const std::vector<Chain>& chains) {
   });
 }
 
+void add_checks(const yaml::Node& definition, std::map<std::string, RuleAbout>& out) {
+  if (!definition.is_map()) return;
+  for (const yaml::Entry& check : definition.get("x-gpuctl-checks").entries()) {
+    const std::string code(check.key.as_string());
+    out.try_emplace(code, RuleAbout{code, std::string(check.value.as_string()), {}});
+  }
+  for (const yaml::Entry& field : definition.get("properties").entries()) {
+    add_checks(field.value, out);
+  }
+  for (const char* key : {"items", "additionalProperties"}) add_checks(definition.get(key), out);
+}
+
+std::vector<RuleAbout> sorted(std::map<std::string, RuleAbout> found) {
+  std::vector<RuleAbout> out;
+  for (auto& [code, rule] : found) out.push_back(std::move(rule));
+  return out;
+}
+
 }  // namespace
+
+std::vector<RuleAbout> checks_about(const Field& field) {
+  std::map<std::string, RuleAbout> found;
+  add_checks(field.definition, found);
+  return sorted(std::move(found));
+}
 
 std::vector<RuleAbout> rules_about(const catalog::Platform& platform, std::string_view path) {
   const Wanted wanted = wanted_of(path);
@@ -173,9 +197,7 @@ std::vector<RuleAbout> rules_about(const catalog::Platform& platform, std::strin
                                         std::string(rule.get("message").as_string())});
     }
   }
-  std::vector<RuleAbout> out;
-  for (auto& [code, rule] : found) out.push_back(std::move(rule));
-  return out;
+  return sorted(std::move(found));
 }
 
 }  // namespace gpuctl::fields

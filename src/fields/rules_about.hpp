@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "catalog/platform.hpp"
+#include "fields/field.hpp"
 
 namespace gpuctl::fields {
 
@@ -20,5 +21,9 @@ struct RuleAbout {
 /// texts of the rules, so a rule that comes to the field through derived values alone is missed.
 /// Sorted by code, each once.
 std::vector<RuleAbout> rules_about(const catalog::Platform& platform, std::string_view path);
+
+/// What the program itself checks of the field or a part of it, as the definition says
+/// (`x-gpuctl-checks`); without messages. Sorted by code, each once.
+std::vector<RuleAbout> checks_about(const Field& field);
 
 }  // namespace gpuctl::fields

@@ -101,26 +101,29 @@ bool by_rows(const catalog::Platform& platform, std::span<const yaml::Node> rows
   return true;
 }
 
-// Paths of fields with this name, as definitions have them; those of maps with free keys as `*`.
-void find_fields(const yaml::Node& definition, const std::string& path, std::string_view name,
+// Paths of fields with such a name, as definitions have them; those of maps with free keys as `*`.
+template <typename IsNamed>
+void find_fields(const yaml::Node& definition, const std::string& path, const IsNamed& is_named,
                  std::vector<std::string>& out) {
   for (const yaml::Entry& field : definition.get("properties").entries()) {
     const std::string_view key = field.key.as_string();
     if (!field.value.get("x-gpuctl-refused").is_null()) continue;
     const std::string here = path.empty() ? std::string(key) : path + "." + std::string(key);
-    if (key == name) out.push_back(here);
-    find_fields(field.value, here, name, out);
+    if (is_named(key)) out.push_back(here);
+    find_fields(field.value, here, is_named, out);
   }
   const yaml::Node items = definition.get("items");
-  if (items.is_map()) find_fields(items, path + "[]", name, out);
+  if (items.is_map()) find_fields(items, path + "[]", is_named, out);
   const yaml::Node values = definition.get("additionalProperties");
-  if (values.is_map()) find_fields(values, path + ".*", name, out);
+  if (values.is_map()) find_fields(values, path + ".*", is_named, out);
 }
 
 bool by_name_elsewhere(const catalog::Platform& platform, std::string_view name,
                        diag::Diagnostic& finding) {
   std::vector<std::string> paths;
-  find_fields(schema::definition(*platform.blueprint), {}, name, paths);
+  find_fields(
+      schema::definition(*platform.blueprint), {},
+      [&](std::string_view key) { return key == name; }, paths);
   if (paths.empty() || paths.size() > kMostElsewhere) return false;
   std::string text;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -144,7 +147,63 @@ bool has_near_name(const catalog::Platform& platform, std::string_view at, std::
   return !base::nearest(name, names).empty();
 }
 
+// Where a synonym leads that stands at a place; empty: there is none, or the platform lacks it.
+std::string synonym_at(const catalog::Platform& platform, std::span<const yaml::Node> rows,
+                       std::string_view at, std::string_view name) {
+  const std::string wanted = plain(name);
+  for (const yaml::Node& row : rows) {
+    if (!has_name(row, wanted) || !stands_at(row, at)) continue;
+    const std::string path(row.get("path").as_string());
+    const std::string field(row.get("field").as_string());
+    const std::string whole = !path.empty() ? path
+                              : at.empty()  ? field
+                                            : std::string(at) + "." + field;
+    if (target_at(platform, whole).schema != nullptr) return whole;
+  }
+  return {};
+}
+
+// The field of one name somewhere, when there is just one.
+std::string only_field(const yaml::Node& definition, std::string_view name) {
+  const std::string wanted = plain(name);
+  std::vector<std::string> paths;
+  find_fields(
+      definition, {}, [&](std::string_view key) { return plain(key) == wanted; }, paths);
+  return paths.size() == 1 ? paths.front() : std::string();
+}
+
+// One name further down from `here`; empty: nothing is known of it.
+std::string step_meant(const catalog::Platform& platform, std::span<const yaml::Node> synonyms,
+                       const std::string& here, std::string_view name) {
+  const yaml::Node& definition = schema::definition(*platform.blueprint);
+  const std::string below = here.empty() ? std::string(name) : here + "." + std::string(name);
+  const Lookup lookup = find_field(definition, below);
+  if (lookup.field) return lookup.field->path;
+  const std::string& at = lookup.reached;
+  for (const std::string& one : lookup.names) {
+    if (plain(one) == plain(name)) return at.empty() ? one : at + "." + one;
+  }
+  std::string place = without_indexes(at);
+  for (std::size_t key = place.find(".*"); key != std::string::npos; key = place.find(".*")) {
+    place.erase(key, 2);
+  }
+  std::string meant = synonym_at(platform, synonyms, place, name);
+  return meant.empty() && here.empty() ? only_field(definition, name) : meant;
+}
+
 }  // namespace
+
+std::string path_meant(const catalog::Platform& platform, std::span<const yaml::Node> synonyms,
+                       std::string_view path) {
+  std::string here;
+  for (const std::string_view part : base::split(path, '.')) {
+    const std::string_view name = part.substr(0, part.find('['));
+    if (name.empty()) continue;
+    here = step_meant(platform, synonyms, here, name);
+    if (here.empty()) return {};
+  }
+  return here;
+}
 
 std::vector<yaml::Node> synonyms_of(const catalog::Platform& platform, catalog::Library& library) {
   std::vector<yaml::Node> out;

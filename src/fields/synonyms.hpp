@@ -27,4 +27,10 @@ bool name_what_is_meant(const catalog::Platform& platform, std::span<const yaml:
 diag::Sink with_what_is_meant(const diag::Sink& found, const catalog::Platform& platform,
                               catalog::Library& library);
 
+/// The path of the field that is meant by one as people write it: names in any case, with `-` and
+/// `_` or without, by a synonym, or, alone, of the only field anywhere that is called so. Empty:
+/// nothing is known of it.
+std::string path_meant(const catalog::Platform& platform, std::span<const yaml::Node> synonyms,
+                       std::string_view path);
+
 }  // namespace gpuctl::fields

@@ -1,5 +1,6 @@
 // Build tool: reads providers/, templates/ and docs/codes/, checks all of it, and writes the
-// pre-parsed image that the program links. The samples of blueprints/ come along as texts.
+// pre-parsed image that the program links. The samples of blueprints/ and the examples of fields
+// come along as texts.
 //
 //   gpuctl_pack SOURCE_DIR IMAGE
 #include <algorithm>
@@ -29,10 +30,16 @@ namespace {
 using namespace gpuctl;
 
 constexpr std::string_view kSamples = "blueprints";
+constexpr std::string_view kFieldExamples = "docs/reference/examples.yaml";
+
+// What is only shown.
+bool is_shown(const std::string& path) {
+  return path.starts_with(kSamples) || path == kFieldExamples;
+}
 
 // What is packed as a tree.
 bool is_knowledge(const std::string& path) {
-  return path.ends_with(".yaml") && !path.starts_with(kSamples);
+  return path.ends_with(".yaml") && !is_shown(path);
 }
 
 int fail(const diag::Sink& sink, const diag::Sources& sources) {
@@ -67,6 +74,10 @@ std::vector<catalog::Overlay> collect(const std::filesystem::path& root) {
     if (!name.ends_with(".yaml") || name.ends_with(".facts.yaml")) continue;
     files.push_back({name, name, slurp(entry.path())});
   }
+  const std::string examples(kFieldExamples);
+  if (std::filesystem::exists(root / examples, absent)) {
+    files.push_back({examples, examples, slurp(root / examples)});
+  }
   std::sort(files.begin(), files.end(),
             [](const catalog::Overlay& a, const catalog::Overlay& b) { return a.path < b.path; });
   return files;
@@ -95,8 +106,7 @@ int check(const std::vector<catalog::Overlay>& files, catalog::Programs& program
           std::string& trees) {
   diag::Sink sink;
   std::vector<catalog::Overlay> knowledge = files;
-  std::erase_if(knowledge,
-                [](const catalog::Overlay& file) { return file.path.starts_with(kSamples); });
+  std::erase_if(knowledge, [](const catalog::Overlay& file) { return is_shown(file.path); });
   catalog::Library library(nullptr, std::move(knowledge), sink);
   if (!catalog::check_formats(library, sink)) return fail(sink, library.sources());
   cel::Store::Records records;

@@ -1,5 +1,7 @@
 #include "pipeline/manifests.hpp"
 
+#include <functional>
+#include <set>
 #include <utility>
 
 #include "base/stages.hpp"
@@ -9,6 +11,7 @@
 #include "render/mirrors.hpp"
 #include "render/origin.hpp"
 #include "render/shadow.hpp"
+#include "render/supplies.hpp"
 #include "render/verify.hpp"
 #include "secrets/fields.hpp"
 #include "secrets/reference.hpp"
@@ -27,6 +30,20 @@ std::string release_of(const Compiled& compiled, const render::Cluster& cluster)
   return std::string(node.as_string());
 }
 
+// Where the documents take charts from. What is wrong with templates of supplies is said by those
+// who need all of them.
+std::set<std::string, std::less<>> charts_of(const Opened& opened, const render::Cluster& cluster,
+                                             const render::Rendered& rendered,
+                                             yaml::Context context) {
+  diag::Sink unsaid;
+  std::vector<render::Withheld> waiting;
+  const render::Supplies supplies = render::supplies_of(*opened.compiled->templates, cluster,
+                                                        rendered, waiting, context.into(unsaid));
+  std::set<std::string, std::less<>> out;
+  for (const auto& [texts, wanted_by] : supplies.of("charts")) out.insert(texts.front());
+  return out;
+}
+
 Manifests write_once(const Opened& opened, const Loaded& loaded, const render::Cluster& cluster,
                      const Request& request, yaml::Context context) {
   const base::StageScope rendering(base::Stage::render);
@@ -34,7 +51,8 @@ Manifests write_once(const Opened& opened, const Loaded& loaded, const render::C
   out.rendered = render::render(*opened.compiled->templates, cluster, loaded.extra, {}, context);
   const yaml::Node spec = opened.blueprint.spec;
   if (opened.compiled->platform->names_copies && spec.get({"access", "airGap"}).as_boolean()) {
-    render::name_copies(out.rendered.documents, render::Mirrors(spec), context.arena);
+    render::name_copies(out.rendered.documents, render::Mirrors(spec),
+                        charts_of(opened, cluster, out.rendered, context), context.arena);
   }
   if (request.clean) render::digest(out.rendered.documents);
   const base::StageScope verifying(base::Stage::verify);

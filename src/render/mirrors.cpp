@@ -8,6 +8,8 @@ namespace gpuctl::render {
 
 namespace {
 
+using Addresses = std::set<std::string, std::less<>>;
+
 // True when an image, or a repository, is the place or below it.
 bool is_at(std::string_view name, std::string_view place) {
   if (!name.starts_with(place)) return false;
@@ -35,7 +37,8 @@ bool names_a_place(std::string_view field) {
 
 class Naming {
  public:
-  Naming(const Mirrors& mirrors, yaml::Arena& arena) : mirrors_(mirrors), arena_(arena) {}
+  Naming(const Mirrors& mirrors, const Addresses& charts, yaml::Arena& arena)
+      : mirrors_(mirrors), charts_(charts), arena_(arena) {}
 
   // The same node when nothing in it changes.
   yaml::Node named(const yaml::Node& node, bool& changed) {
@@ -70,15 +73,19 @@ class Naming {
     if (!entry.value.is_string()) return named(entry.value, changed);
     const std::string_view text = entry.value.as_string();
     const std::string_view field = entry.key.as_string();
-    if (!names_an_image(field) && !names_a_place(field)) return entry.value;
-    if (!is_image_reference(text)) return entry.value;
-    const std::optional<std::string> copy = mirrors_.copy_of(text);
+    const bool address = text.starts_with("oci://") || charts_.contains(text);
+    const bool image = (names_an_image(field) || names_a_place(field)) && is_image_reference(text);
+    if (!address && !image) return entry.value;
+    const std::string_view bare = address ? without_scheme(text) : text;
+    const std::optional<std::string> copy = mirrors_.copy_of(bare);
     if (!copy) return entry.value;
     changed = true;
-    return arena_.string(*copy, entry.value.origin());
+    const std::string_view scheme = text.substr(0, text.size() - bare.size());
+    return arena_.string(std::string(scheme) + *copy, entry.value.origin());
   }
 
   const Mirrors& mirrors_;
+  const Addresses& charts_;
   yaml::Arena& arena_;
 };
 
@@ -129,8 +136,9 @@ std::vector<std::string> Mirrors::originals_of(std::string_view name) const {
   return out;
 }
 
-void name_copies(std::vector<Document>& documents, const Mirrors& mirrors, yaml::Arena& arena) {
-  Naming naming(mirrors, arena);
+void name_copies(std::vector<Document>& documents, const Mirrors& mirrors, const Addresses& charts,
+                 yaml::Arena& arena) {
+  Naming naming(mirrors, charts, arena);
   for (Document& document : documents) {
     if (document.raw || document.authentic) continue;
     bool changed = false;

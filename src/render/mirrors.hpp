@@ -1,7 +1,9 @@
 // Registries that hold copies of what clusters pull.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +38,10 @@ class Mirrors {
 };
 
 /// Calls each image in the documents by its copy, in the fields that `supplies_of()` looks at, and
-/// where images are (`repository`, `registry`) by the place of their copies. What no mirror has
-/// keeps its name, and so does what is encrypted as a whole.
-void name_copies(std::vector<Document>& documents, const Mirrors& mirrors, yaml::Arena& arena);
+/// where images are (`repository`, `registry`) by the place of their copies; also addresses with
+/// `oci://`, and those of `charts`, wherever they stand. What no mirror has keeps its name, and so
+/// does what is encrypted as a whole.
+void name_copies(std::vector<Document>& documents, const Mirrors& mirrors,
+                 const std::set<std::string, std::less<>>& charts, yaml::Arena& arena);
 
 }  // namespace gpuctl::render

@@ -194,7 +194,7 @@ def check_tools(suite):
         suite.expect_result(server.call("explain", about="spec.gpuPools"), False, "variants")
         suite.expect_result(server.call("explain", about="spec.gpuPools", recursive=True), False)
         suite.expect_result(server.call("explain", about="GPU9999"), True, "GPU0004")
-        suite.expect_result(server.call("explain", about="spec.gpuPool"), True, "GPU0008", "gpuPools")
+        suite.expect_result(server.call("explain", about="spec.gpuPolls"), True, "GPU0008", "gpuPools")
         suite.expect_result(server.call("explain", about="--origin"), True)
         suite.expect_result(server.call("explain_origin", object="clusters/none", path="spec", blueprint=SAMPLE), True)
         suite.expect_result(server.call("explain_origin", object="Namespace/nvidia-gpu-operator", path="metadata.name", blueprint=SAMPLE), False)

@@ -69,7 +69,6 @@ SEMVER = re.compile(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$")
 # A registry has a dot or a port; a place of the web has a scheme, and an image of a cloud has no host.
 IMAGE = re.compile(r"(?:[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?|localhost(?::\d+)?)/[\w./-]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?$")
 MIRROR = "mirror.example.internal:5000"
-CHARTS = ("HelmRepository", "OCIRepository", "Application")
 USUAL = {"redhat-operators", "certified-operators", "community-operators"}
 SOURCES = ["quay.io", "registry.redhat.io", "registry.connect.redhat.com", "nvcr.io", "ghcr.io", "registry.k8s.io",
            "docker.io", "public.ecr.aws", "helm.ngc.nvidia.com", "kubernetes-sigs.github.io"]
@@ -88,14 +87,12 @@ REFUSED = {
     # The chart of the KAI Scheduler is not named by its copy.
     "GPU3961": ("blueprints/gcp-morpheus-kai.yaml", "errors/GPU3953-together", "plan/kai-*", "render/models-of-teams-kai",
                 "render/teams-kai-flux-openshift", "render/teams-kai-openshift", "rules/teams-kept/kai.yaml"),
+    # A Subscription of an extra manifest to a catalogue that an air gap switches off.
+    "GPU3727": ("report/conformance/queues.yaml",),
     # Kubeflow is made of manifests of others.
     "GPU4052": ("blueprints/gke-kubeflow.yaml", "errors/GPU405[3-6]-*", "errors/GPU407[34]-*", "plan/kubeflow-*",
                 "render/kubeflow-argocd"),
 }
-# Subscriptions of extra manifests to catalogues that an air gap switches off: nothing says so yet.
-OWN_SUBSCRIPTIONS = ("report/conformance/queues.yaml",)
-# On GKE the address of a chart that an override names stands as it is, although a mirror is asked for: a gap.
-OWN_CHARTS = ("plan/gke-flux/new.yaml",)
 
 
 def faults(value, form, place="image set"):
@@ -342,11 +339,11 @@ class Look:
         catalogues = {one["metadata"]["name"] for one in found if one["kind"] == "CatalogSource"}
         asked = {one["spec"]["source"] for one in found if one["kind"] == "Subscription"}
         # A blueprint may name others, which somebody else makes.
-        self.check(catalogues <= asked and bool(asked & USUAL) == (self.one.name in OWN_SUBSCRIPTIONS),
+        self.check(catalogues <= asked and not (asked & USUAL) - catalogues,
                    f"Subscriptions name {asked}, there are {catalogues}")
         used = set()
         for one in found:
-            if one["kind"] == "CatalogSource":
+            if one["kind"] == "CatalogSource" and "image" in one["spec"]:  # others are served by an address
                 places = [MIRROR, *self.sources[len(SOURCES):]]  # a catalogue of the blueprint's own keeps its name
                 self.check(any(is_below(one["spec"]["image"], place) for place in places),
                            f"{one['spec']['image']} is in no mirror")
@@ -362,7 +359,7 @@ class Look:
 
     def by_name(self, found, listed):
         """Documents call everything by its copy; comes back, which sources are in use."""
-        used, charts = set(), 0
+        used = set()
         for one in found:
             for image in images(one):
                 if self.check(is_below(image, MIRROR), f"{one['kind']} names {image}, which is in no mirror"):
@@ -371,12 +368,7 @@ class Look:
                     self.is_listed(source + image.removeprefix(copy_of(source)), listed)
             for text in texts(one):
                 bare = text.partition("://")[2] or text
-                original = any(is_below(bare, source) for source in self.sources)
-                if original and one["kind"] in CHARTS and self.one.name in OWN_CHARTS:
-                    charts += 1
-                else:
-                    self.check(not original, f"{one['kind']} names {text}")
-        self.check(bool(charts) == (self.one.name in OWN_CHARTS), "OWN_CHARTS: the row is stale")
+                self.check(not any(is_below(bare, source) for source in self.sources), f"{one['kind']} names {text}")
         return used
 
     def is_listed(self, image, listed):

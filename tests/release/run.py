@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -98,10 +99,11 @@ def alter(path):
     path.write_bytes(data)
 
 
-def owners(path):
-    """The packages that have a file, whichever way round the merge of /usr has it."""
-    path = str(pathlib.Path(path).resolve())
-    done = subprocess.run(["dpkg-query", "--search", path, path.removeprefix("/usr")], capture_output=True, text=True)
+def owners(*paths):
+    """The packages that have one of the files, whichever way round the merge of /usr has it."""
+    names = {str(pathlib.Path(path).resolve()) for path in paths}
+    names |= {name.removeprefix("/usr") for name in names}
+    done = subprocess.run(["dpkg-query", "--search", *sorted(names)], capture_output=True, text=True)
     return {line.partition(":")[0] for line in done.stdout.splitlines()}
 
 
@@ -122,11 +124,12 @@ def check_parts(tally, made, program, build):
     tally.check(of["RUNTIME_DEPENDENCY_OF"] == {"libcurl4"}, f"loaded late: {of['RUNTIME_DEPENDENCY_OF']}")
     line = run(["ninja", "-C", build, "-t", "commands", "-s", "gpuctl"]).stdout.decode()
     archives = {word for word in line.split() if word.startswith("/") and word.endswith(".a")}
-    linked = {owner for archive in archives for owner in owners(archive)}
+    linked = owners(*archives)
     # The compiler's own are on no line: it adds them.
     own = {name for name in of["STATIC_LINK"] if re.fullmatch(r"libc6-dev|libgcc-\d+-dev|libstdc\+\+-\d+-dev", name)}
     tally.check(len(own) == 3, f"of the compiler: {own}")
     tally.check(of["STATIC_LINK"] - own == linked, f"linked {sorted(linked)}, listed {sorted(of['STATIC_LINK'] - own)}")
+    check_compiled(tally, of, build)
     for part in parts["packages"]:
         if part["SPDXID"] != "SPDXRef-gpuctl":
             shown = run(["dpkg-query", "-W", "-f", "${Version}\n", part["name"]]).stdout.decode().split("\n")
@@ -135,16 +138,29 @@ def check_parts(tally, made, program, build):
     tally.check(parts["packages"][0]["checksums"][0]["checksumValue"] == digest, "the list is of another program")
 
 
-def bare_root(root, prefix, *more):
-    """A root of the C library, what was installed, and a blueprint."""
-    for library in LIBRARIES.findall(run(["ldd", prefix / "bin/gpuctl"]).stdout.decode()):
+def check_compiled(tally, of, build):
+    """The packages of headers, once more: of what our own source includes, and what that includes in turn."""
+    text = "".join(path.read_text() for suffix in ("cpp", "hpp") for path in sorted((ROOT / "src").rglob(f"*.{suffix}")))
+    included = sorted(set(re.findall(r"^#include (<[^>]+>)", text, re.M)))
+    commands = json.loads((build / "compile_commands.json").read_text())
+    words = {word for one in commands if "/src/" in one["file"] for word in shlex.split(one["command"])}
+    flags = sorted(word for word in words if word.startswith(("-D", "-std=")) and "=/" not in word)
+    done = run(["g++", "-x", "c++", "-M", *flags, "-"], input="".join(f"#include {name}\n" for name in included).encode())
+    files = {word for word in done.stdout.decode().split() if word.startswith("/")}
+    found = owners(*files) - of["STATIC_LINK"]
+    tally.check(done.returncode == 0 and found == of["CONTAINS"],
+                f"headers of {sorted(found)}, listed {sorted(of['CONTAINS'])}: {done.stderr.decode()[-500:]}")
+
+
+def bare_root(root, program):
+    """A root of the C library, and a blueprint."""
+    for library in LIBRARIES.findall(run(["ldd", program]).stdout.decode()):
         target = root / library.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(os.path.realpath(library), target)
-    shutil.copytree(prefix, root / "usr/local")
     for folder in ("tmp", "work"):
         (root / folder).mkdir()
-    for file in (SAMPLE, SAMPLE.with_suffix(".facts.yaml"), *more):
+    for file in (SAMPLE, SAMPLE.with_suffix(".facts.yaml")):
         shutil.copy(file, root / "work")
 
 
@@ -154,18 +170,47 @@ def inside(root, *command, program="/usr/local/bin/gpuctl"):
     return run([*enter, root, program, *command], env=env)
 
 
+def check_runs(tally, what, root, program):
+    """What was installed in a bare root works there."""
+    if b"Operation not permitted" in (done := inside(root, "version", program=program)).stderr:
+        skip("the root without a build", "no right to change the root")
+    tally.check(done.returncode == 0 and done.stdout.startswith(b"gpuctl "), f"{what}: version: {done}")
+    done = inside(root, "render", "/work/aws-minimal.yaml", "-o", "/work/out", program=program)
+    tally.check(done.returncode == 0 and (root / "work/out/clusters").is_dir(), f"{what}: render: {done}")
+    done = inside(root, "apply", "/work/aws-minimal.yaml", "--repo", "/work/fleet", "--init", program=program)
+    tally.check(done.returncode == 0 and b"committed" in done.stdout + done.stderr, f"{what}: apply: {done}")
+    done = inside(root, "doctor", "/work/aws-minimal.yaml", program=program)
+    tally.check(b"cannot load libcurl.so.4" in done.stdout + done.stderr, f"{what}: doctor without libcurl: {done}")
+
+
 def check_bare(tally, prefix, scratch):
     root = scratch / "root"
-    bare_root(root, prefix)
-    if b"Operation not permitted" in (done := inside(root, "version")).stderr:
-        skip("the root without a build", "no right to change the root")
-    tally.check(done.returncode == 0 and done.stdout.startswith(b"gpuctl "), f"version: {done}")
-    done = inside(root, "render", "/work/aws-minimal.yaml", "-o", "/work/out")
-    tally.check(done.returncode == 0 and (root / "work/out/clusters").is_dir(), f"render: {done}")
-    done = inside(root, "apply", "/work/aws-minimal.yaml", "--repo", "/work/fleet", "--init")
-    tally.check(done.returncode == 0 and b"committed" in done.stdout + done.stderr, f"apply: {done}")
-    done = inside(root, "doctor", "/work/aws-minimal.yaml")
-    tally.check(b"cannot load libcurl.so.4" in done.stdout + done.stderr, f"doctor without libcurl: {done}")
+    bare_root(root, prefix / "bin/gpuctl")
+    shutil.copytree(prefix, root / "usr/local")
+    check_runs(tally, "archive", root, "/usr/local/bin/gpuctl")
+
+
+def check_rpm(tally, made, prefix, scratch):
+    """The RPM package, installed in a root of its own: what `rpm` verifies there, and that it runs."""
+    package = next(made.glob("*.rpm"), None)
+    if package is None or shutil.which("rpm") is None:
+        print("SKIPPED: the RPM package is not installed: no rpm here")
+        return
+    root = scratch / "rpm.root"
+    root.mkdir()
+    bare_root(root, prefix / "bin/gpuctl")
+    become = [] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
+    rpm = [*become, "rpm", "--root", root, "--dbpath", "/var/lib/rpm"]
+    # Its C library is no package of that root.
+    done = run([*rpm, "--install", "--nodeps", "--nosignature", package])
+    if not tally.check(done.returncode == 0, f"rpm --install: {done}"):
+        return
+    done = run([*rpm, "--verify", "--nodeps", "gpuctl"])
+    tally.check(done.returncode == 0 and not done.stdout, f"rpm --verify: {done}")
+    check_runs(tally, "rpm", root, "/usr/bin/gpuctl")
+    done = run([*rpm, "--erase", "gpuctl"])
+    left = [path for path in (root / "usr").rglob("*") if "gpuctl" in path.name]
+    tally.check(done.returncode == 0 and not left, f"rpm --erase: {done}, left {left}")
 
 
 def check_image(tally, made, scratch):
@@ -246,6 +291,7 @@ def main():
         check_parts(tally, one, prefix / "bin/gpuctl", build)
         check_packages(tally, one, prefix, scratch)
         check_bare(tally, prefix, scratch)
+        check_rpm(tally, one, prefix, scratch)
         check_image(tally, one, scratch)
     tally.close()
 

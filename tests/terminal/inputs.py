@@ -3,7 +3,9 @@
 
 import os
 import pathlib
+import pty
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -32,6 +34,18 @@ class Inputs:
                          and not any(part in text for part in none),
                          f"{words}: exit code {got}\n{text[:600]}\nwanted {code}, {said}, without {none}")
         return out, err
+
+
+def check_waiting(gpuctl, tally, folder):
+    """Who types `-` at a terminal is told that it waits, and for what."""
+    reader, terminal = pty.openpty()
+    process = subprocess.Popen([gpuctl, "validate", "-"], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               cwd=folder)
+    os.close(terminal)
+    os.write(reader, b"kind: x\n\x04")
+    said = process.communicate(timeout=60)[1].decode()
+    os.close(reader)
+    tally.check(said.startswith("Reading standard input") and "GPU0601" in said, f"validate - at a terminal: {said!r}")
 
 
 def main():
@@ -84,6 +98,7 @@ def main():
         inputs.expect(["validate", "all"], 1, "all/broken.yaml")
         os.symlink(folder / "all", folder / "all/sub/loop")
         inputs.expect(["validate", "all/sub"], 0, "two.yml: ok", none=("loop",))
+        check_waiting(gpuctl, tally, folder)
     tally.close()
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -121,6 +122,50 @@ def check_notes(gpuctl, home, tally):
                 f"validate -q says {quiet.stderr[:200]!r} {quiet.stdout[:200]!r}")
 
 
+# What writes a tree or a file under -o, or a text for another program.
+WITHOUT_FORMS = {"init", "render", "import", "facts import", "report", "completion", "man", "mcp"}
+
+
+def check_forms(gpuctl, home, tally):
+    """`-o json` wherever `-o` is no place: one document, as with --format json, or the bare rows."""
+    env = program.environment(home)
+
+    def commands(*path):
+        text = program.run([gpuctl, *path, "--help"], env=env).stdout.decode()
+        if "\nCommands:\n" not in text:
+            return [(" ".join(path), text)]
+        names = re.findall(r"^  ([a-z]+)  ", text.split("\nCommands:\n")[1].split("\n\n")[0], re.M)
+        return [one for name in names if name != "help" for one in commands(*path, name)]
+
+    found = commands()
+    tally.check(len(found) > 30, f"commands: {len(found)}")
+    for name, text in found:
+        option = re.search(r"^  -o, --output (\S+)((?:\n? +.*)*?)(?=\n  +-|\n\n)", text, re.M)
+        forms = option is not None and "json" in option[0]
+        tally.check(forms == (name not in WITHOUT_FORMS), f"{name}: {option and option[0]}")
+    lab = home / "lab.yaml"
+    lab.write_text((ROOT / "blueprints/aws-minimal.yaml").read_text())
+    table = {
+        ("validate", lab): "Validate", ("version",): "Version", ("explain", "GPU0442"): "Explain",
+        ("diff", lab, "--repo", home / "none"): "Diff", ("schema", "facts"): "Schema", ("facts", "show", lab): "FactsShow",
+        ("explain", "--origin", "Namespace/nvidia-gpu-operator", "metadata.name", lab): "Explain",
+    }
+    for words, kind in table.items():
+        said = None
+        for form in (["-o", "json"], ["--format", "json"]):
+            done = program.run([gpuctl, *words, *form], env=env)
+            lines = done.stdout.decode().splitlines()
+            tally.check(len(lines) == 1 and json.loads(lines[0])["kind"] == kind, f"{words} {form}: {done}")
+            document = re.sub(r'"(errors|warnings|notes)":\d+', "", lines[0] if lines else "")
+            tally.check(form[0] == "-o" or document == said, f"{words}: -o json says {said}, --format json {document}")
+            said = document
+    # As it was spelled once: a directory.
+    done = program.run([gpuctl, "explain", "--origin", "Namespace/nvidia-gpu-operator", "metadata.name", lab, "-o", home], env=env)
+    tally.check(done.returncode == 0 and b"nvidia-gpu-operator" in done.stdout, f"explain --origin -o DIR: {done}")
+    done = program.run([gpuctl, "explain", "gpuPools", "-o", "yaml"], env=env)
+    tally.check(done.returncode == 64 and b"text or json" in done.stderr, f"explain -o yaml: {done}")
+
+
 def main():
     gpuctl = str(program.arguments(__doc__).gpuctl)
     tally = Tally()
@@ -129,6 +174,7 @@ def main():
         check_colours(gpuctl, home, tally)
         check_tables(gpuctl, home, tally)
         check_notes(gpuctl, home, tally)
+        check_forms(gpuctl, home, tally)
     tally.close()
 
 

@@ -33,12 +33,21 @@ class MirrorsTest : public ::testing::Test {
     std::vector<Document> documents(1);
     documents.front().body = body;
     documents.front().authentic = authentic;
-    name_copies(documents, mirrors(), arena_);
+    name_copies(documents, mirrors(), {"https://quay.io/team/charts"}, arena_);
     return documents.front().body;
   }
 
   yaml::Arena arena_;
 };
+
+TEST_F(MirrorsTest, AddressesKeepTheirScheme) {
+  const yaml::Node body = named(map({{"url", text("https://quay.io/team/charts")},
+                                     {"other", text("https://quay.io/team/pages")},
+                                     {"chart", text("oci://quay.io/team/x")}}));
+  EXPECT_EQ(body.get("url").as_string(), "https://r.example/team/charts");
+  EXPECT_EQ(body.get("other").as_string(), "https://quay.io/team/pages");
+  EXPECT_EQ(body.get("chart").as_string(), "oci://r.example/team/x");
+}
 
 TEST_F(MirrorsTest, TheLongestSourceCountsAndTheFirstOfItsMirrors) {
   EXPECT_EQ(mirrors().copy_of("quay.io/team/app:1"), "r.example/team/app:1");
