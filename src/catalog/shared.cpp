@@ -61,7 +61,7 @@ Node with_shared(const Node& schema, const Node& parts, yaml::SharedArena& arena
 }
 
 Node schema_at(std::string_view path, const Node& schema, yaml::Arena& arena) {
-  constexpr std::string_view kItems = "[]";
+  constexpr std::string_view kEachItem = "[]";
   if (path.empty()) return schema;
   const diag::Origin origin = schema.origin();
   const auto around = [&](std::string_view type, std::string_view key, const Node& inner) {
@@ -73,7 +73,7 @@ Node schema_at(std::string_view path, const Node& schema, yaml::Arena& arena) {
   std::vector<std::string_view> names = base::split(path, '.');
   for (; !names.empty(); names.pop_back()) {
     std::string_view name = names.back();
-    for (; name.ends_with(kItems); name.remove_suffix(kItems.size())) {
+    for (; name.ends_with(kEachItem); name.remove_suffix(kEachItem.size())) {
       out = around("array", "items", out);
     }
     const yaml::Entry field = arena.entry(name, out);

@@ -1,7 +1,6 @@
 #include "fields/example.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "base/text.hpp"
 
@@ -81,7 +80,8 @@ Node example_of(const Field& field, yaml::Arena& arena) {
   std::optional<Node> value = example_value(field.definition, arena);
   if (!value) return {};
   std::vector<std::string_view> steps = base::split(field.path, '.');
-  for (const std::string_view step : std::views::reverse(steps)) {
+  std::reverse(steps.begin(), steps.end());
+  for (const std::string_view step : steps) {
     const std::string_view name = step.substr(0, step.find('['));
     for (std::size_t left = step.size() - name.size(); left > 0; left -= 2) {
       value = arena.list({&*value, 1});

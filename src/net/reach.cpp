@@ -57,17 +57,18 @@ bool is_neighbour(const std::string& address) {
 
 Reach reach(const std::string& address, const std::vector<int>& ports, Deadline deadline) {
   Reach out;
-  using Outcome = Connection::Outcome;
   const auto share = left_until(deadline) / static_cast<long>(ports.size() + 1);
   for (const int port : ports) {
     const Connection connection = connect_to(address, port, Clock::now() + share);
-    if (connection.outcome == Outcome::open || connection.outcome == Outcome::refused) {
+    if (connection.outcome == Connection::Outcome::open ||
+        connection.outcome == Connection::Outcome::refused) {
       out.in_use = true;
       out.sign = "port " + std::to_string(port) +
-                 (connection.outcome == Outcome::open ? " answers" : " is refused by a host there");
+                 (connection.outcome == Connection::Outcome::open ? " answers"
+                                                                  : " is refused by a host there");
       return out;
     }
-    if (connection.outcome == Outcome::failed) out.why = connection.why;
+    if (connection.outcome == Connection::Outcome::failed) out.why = connection.why;
   }
   out.in_use = echoes(address, deadline);
   if (out.in_use) out.sign = "it answers to ping";
