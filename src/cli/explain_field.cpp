@@ -90,11 +90,8 @@ Lookup look_up(const catalog::Platform& platform, const std::string& path) {
   return fields::find_field(schema::definition(*platform.blueprint), path);
 }
 
-void add_rules(std::vector<RuleAbout> rules, Answer& out) {
-  for (RuleAbout& rule : rules) {
-    const std::string code = rule.code;
-    out.rules.try_emplace(code, std::move(rule));
-  }
+void add_rules(const std::vector<RuleAbout>& rules, Answer& out) {
+  for (const RuleAbout& rule : rules) out.rules.try_emplace(rule.code, rule);
 }
 
 FieldExample example_of(const std::vector<Variant>& variants, yaml::Arena& arena) {

@@ -163,9 +163,9 @@ void add_checks(const yaml::Node& definition, std::map<std::string, RuleAbout>& 
   for (const char* key : {"items", "additionalProperties"}) add_checks(definition.get(key), out);
 }
 
-std::vector<RuleAbout> sorted(std::map<std::string, RuleAbout> found) {
+std::vector<RuleAbout> sorted(const std::map<std::string, RuleAbout>& found) {
   std::vector<RuleAbout> out;
-  for (auto& [code, rule] : found) out.push_back(std::move(rule));
+  for (const auto& [code, rule] : found) out.push_back(rule);
   return out;
 }
 
@@ -174,7 +174,7 @@ std::vector<RuleAbout> sorted(std::map<std::string, RuleAbout> found) {
 std::vector<RuleAbout> checks_about(const Field& field) {
   std::map<std::string, RuleAbout> found;
   add_checks(field.definition, found);
-  return sorted(std::move(found));
+  return sorted(found);
 }
 
 std::vector<RuleAbout> rules_about(const catalog::Platform& platform, std::string_view path) {
@@ -197,7 +197,7 @@ std::vector<RuleAbout> rules_about(const catalog::Platform& platform, std::strin
                                         std::string(rule.get("message").as_string())});
     }
   }
-  return sorted(std::move(found));
+  return sorted(found);
 }
 
 }  // namespace gpuctl::fields

@@ -155,9 +155,7 @@ std::string synonym_at(const catalog::Platform& platform, std::span<const yaml::
     if (!has_name(row, wanted) || !stands_at(row, at)) continue;
     const std::string path(row.get("path").as_string());
     const std::string field(row.get("field").as_string());
-    const std::string whole = !path.empty() ? path
-                              : at.empty()  ? field
-                                            : std::string(at) + "." + field;
+    std::string whole = !path.empty() ? path : at.empty() ? field : std::string(at) + "." + field;
     if (target_at(platform, whole).schema != nullptr) return whole;
   }
   return {};

@@ -11,7 +11,7 @@ using ::testing::IsEmpty;
 
 class MirrorsTest : public ::testing::Test {
  protected:
-  yaml::Node map(std::vector<std::pair<std::string, yaml::Node>> fields) {
+  yaml::Node map(const std::vector<std::pair<std::string, yaml::Node>>& fields) {
     yaml::MapBuilder out;
     for (const auto& [key, value] : fields) out.set(arena_, key, value);
     return out.build(arena_);
