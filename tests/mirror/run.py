@@ -90,7 +90,7 @@ REFUSED = {
     # A Subscription of an extra manifest to a catalogue that an air gap switches off.
     "GPU3727": ("report/conformance/queues.yaml",),
     # Kubeflow is made of manifests of others.
-    "GPU4052": ("blueprints/gke-kubeflow.yaml", "errors/GPU405[3-6]-*", "errors/GPU407[34]-*", "plan/kubeflow-*",
+    "GPU4052": ("blueprints/gke-kubeflow.yaml", "errors/GPU405[3-6]-*", "errors/GPU407[34]-*", "errors/GPU4083-*", "plan/kubeflow-*",
                 "render/kubeflow-argocd"),
 }
 
