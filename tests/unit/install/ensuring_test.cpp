@@ -45,7 +45,7 @@ spec:
           failures: [no room]
           ways: '[{"says": "place two", "facts": {"infraID": "two"}}, {"says": "place three", "facts": {"infraID": "three"}}]'
       every: 1ms
-      limit: 400ms
+      limit: 3s
   destroy:
     - name: things-gone
       order: 999
@@ -59,7 +59,7 @@ spec:
         retry: [too early]
         gone: true
       every: 1ms
-      limit: 400ms
+      limit: 3s
 )";
 // A thing is a file. `refusals/N` is what it says instead of doing the Nth change; with `begun` it
 // has begun all the same. NAME.next is what it is after the next look.
