@@ -107,7 +107,7 @@ std::optional<Version> parse(Arguments args) {
 }
 
 template <typename T>
-int version_order(const T& a, const T& b) {
+int order(const T& a, const T& b) {
   return a < b ? -1 : (b < a ? 1 : 0);
 }
 
@@ -116,19 +116,19 @@ int order_identifier(const std::string& a, const std::string& b) {
   const bool a_number = all_digits(a);
   const bool b_number = all_digits(b);
   if (a_number != b_number) return a_number ? -1 : 1;
-  if (a_number && a.size() != b.size()) return version_order(a.size(), b.size());
-  return version_order(a, b);
+  if (a_number && a.size() != b.size()) return order(a.size(), b.size());
+  return order(a, b);
 }
 
 int compare_versions(const Version& a, const Version& b) {
   for (const auto part : {&Version::major, &Version::minor, &Version::patch}) {
-    if (const int result = version_order(a.*part, b.*part); result != 0) return result;
+    if (const int result = order(a.*part, b.*part); result != 0) return result;
   }
   if (a.pre.empty() != b.pre.empty()) return a.pre.empty() ? 1 : -1;
   for (std::size_t i = 0; i < std::min(a.pre.size(), b.pre.size()); ++i) {
     if (const int result = order_identifier(a.pre[i], b.pre[i]); result != 0) return result;
   }
-  return version_order(a.pre.size(), b.pre.size());
+  return order(a.pre.size(), b.pre.size());
 }
 
 struct Semver final : Opaque {

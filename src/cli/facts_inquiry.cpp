@@ -20,12 +20,6 @@ std::shared_ptr<const facts::Rows> rows_of(const Result& result, Knowledge& know
                         checked);
 }
 
-derive::Inputs inputs_of(const Result& result) {
-  const pipeline::Opened& opened = *result.opened;
-  return {opened.blueprint.metadata, opened.blueprint.spec, result.derived->cluster,
-          opened.blueprint.platform->catalog, result.loaded->facts};
-}
-
 std::string absolute(const std::string& path) {
   std::error_code failure;
   const std::string out = std::filesystem::absolute(path, failure).string();
@@ -109,7 +103,7 @@ std::optional<Inquired> inquire(Result& result, const FactsOptions& options, boo
   const auto rows = rows_of(result, knowledge);
   diag::Sink sink;
   const yaml::Context context{*result.sources, *result.arena, sink};
-  facts::Inquiry inquiry(*rows, inputs_of(result), context);
+  facts::Inquiry inquiry(*rows, result.expression_inputs(), context);
   std::vector<std::string> patterns;
   for (const facts::Row& row : rows->rows) {
     patterns.insert(patterns.end(), row.files.begin(), row.files.end());
@@ -148,7 +142,7 @@ std::optional<Inquired> inquire(Result& result, const FactsOptions& options, boo
 std::map<std::string, yaml::Node> computed_facts(Result& result, Knowledge& knowledge) {
   const auto rows = rows_of(result, knowledge);
   diag::Sink sink;
-  facts::Inquiry inquiry(*rows, inputs_of(result), {*result.sources, *result.arena, sink});
+  facts::Inquiry inquiry(*rows, result.expression_inputs(), {*result.sources, *result.arena, sink});
   return inquiry.computed(result.loaded->facts);
 }
 

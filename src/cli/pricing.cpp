@@ -30,20 +30,14 @@ class Documents {
   std::vector<yaml::Node> documents_;
 };
 
-derive::Inputs pricing_inputs(const Result& result) {
-  const blueprint::Blueprint& written = result.opened->blueprint;
-  return {written.metadata, written.spec, result.derived->cluster,
-          result.opened->compiled->platform->catalog, result.loaded->facts};
-}
-
 }  // namespace
 
 std::optional<cost::Estimate> Pricing::estimate(const Result& result) {
   if (result.sink.has_errors() || !result.derived) return std::nullopt;
   const std::lock_guard<std::mutex> guard(one_at_a_time_);
   const cost::Costing& costing = tariffs_.platform(*result.opened->compiled->platform, faults_);
-  return cost::estimate(result.cluster(), {costing, tariffs_, own_, hours_}, pricing_inputs(result),
-                        *result.arena);
+  return cost::estimate(result.cluster(), {costing, tariffs_, own_, hours_},
+                        result.expression_inputs(), *result.arena);
 }
 
 std::optional<cost::Change> Pricing::change(const Result& result, const Base& base) {
@@ -61,7 +55,7 @@ std::optional<cost::Change> Pricing::change(const Result& result, const Base& ba
   const cost::Costing& costing = tariffs_.platform(*result.opened->compiled->platform, faults_);
   const auto machines_of = [&](Documents& documents) {
     return cost::estimate_committed(result.cluster(), {costing, tariffs_, own_, hours_},
-                                    pricing_inputs(result), documents.list(), *result.arena);
+                                    result.expression_inputs(), documents.list(), *result.arena);
   };
   const cost::Estimate old_machines = machines_of(before);
   const cost::Estimate machines = machines_of(after);

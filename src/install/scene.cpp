@@ -21,11 +21,7 @@ std::string quoted(const std::string& word) {
 Scene::Scene(pipeline::Result& result, const steps::Steps& steps, const live::Programs& programs,
              AttemptView attempt)
     : result_(result), steps_(steps), programs_(programs) {
-  const pipeline::Opened& opened = *result.opened;
-  const derive::Inputs inputs{opened.blueprint.metadata, opened.blueprint.spec,
-                              result.derived->cluster, opened.blueprint.platform->catalog,
-                              result.loaded->facts};
-  values_ = inputs.values();
+  values_ = result.expression_inputs().values();
   steps_.scope.variables->bind(values_);
   own_ = values_.size();
   yaml::MapBuilder identity;

@@ -76,10 +76,7 @@ effects::Assessment effects_of(
   const effects::Side later = later_side(result);
   const effects::Side earlier = earlier_side(result, later, read, arena);
   effects::Surroundings surroundings;
-  const blueprint::Blueprint& blueprint = result.opened->blueprint;
-  surroundings.values = derive::Inputs{blueprint.metadata, blueprint.spec, result.derived->cluster,
-                                       compiled.platform->catalog, result.loaded->facts}
-                            .values();
+  surroundings.values = result.expression_inputs().values();
   compiled.effects->scope().variables->bind(surroundings.values);
   return effects::assess(*compiled.effects, earlier, later, surroundings, arena);
 }

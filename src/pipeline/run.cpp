@@ -102,6 +102,12 @@ void stages(Result& out, const Request& request, Knowledge& knowledge) {
 
 }  // namespace
 
+derive::Inputs Result::expression_inputs() const {
+  const blueprint::Blueprint& written = opened->blueprint;
+  return {written.metadata, written.spec, derived->cluster, written.platform->catalog,
+          loaded->facts};
+}
+
 const render::Rendered& Result::rendered() const {
   static const render::Rendered none;
   return manifests ? manifests->rendered : none;

@@ -35,6 +35,9 @@ struct Result {
   /// "stage/name": what no two clusters of a repository have in common. The cluster must be known.
   std::string cluster() const { return opened->blueprint.stage + "/" + opened->blueprint.name; }
 
+  /// What expressions read of the cluster, which must have been derived.
+  derive::Inputs expression_inputs() const;
+
   /// The documents, withheld ones and those left out; empty when that stage was not reached.
   const render::Rendered& rendered() const;
 

@@ -180,16 +180,12 @@ std::shared_ptr<const Rows> Gatherer::rows_of(const pipeline::Compiled& compiled
 
 void Gatherer::run_rows(pipeline::Result& result, Cluster& out) {
   const pipeline::Compiled& compiled = *result.opened->compiled;
-  const blueprint::Blueprint& blueprint = result.opened->blueprint;
   diag::Sink faults;
   const std::shared_ptr<const Rows> rows = rows_of(compiled, faults);
   const bool faulty = faults.has_errors();
   result.sink.take(std::move(faults));
   if (faulty) return;
-  std::vector<cel::Value> values =
-      derive::Inputs{blueprint.metadata, blueprint.spec, result.derived->cluster,
-                     compiled.platform->catalog, result.loaded->facts}
-          .values();
+  std::vector<cel::Value> values = result.expression_inputs().values();
   rows->scope.variables->bind(values);
   values.emplace_back(documents_of(result));
   Reader reader(*result.sources, out);
