@@ -19,7 +19,7 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 Scene::Scene(pipeline::Result& result, const steps::Steps& steps, const live::Programs& programs,
-             AttemptView attempt)
+             const AttemptView& attempt)
     : result_(result), steps_(steps), programs_(programs) {
   values_ = result.expression_inputs().values();
   steps_.scope.variables->bind(values_);

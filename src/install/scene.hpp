@@ -29,7 +29,7 @@ struct AttemptView {
 class Scene {
  public:
   Scene(pipeline::Result& result, const steps::Steps& steps, const live::Programs& programs,
-        AttemptView attempt);
+        const AttemptView& attempt);
 
   void set_documents(const yaml::Node& documents) { set(steps::kDocuments, documents); }
   void set_answer(const yaml::Node& answer) { set(steps::kAnswer, answer); }

@@ -16,7 +16,7 @@ class Copy:
     def __init__(self, root, build):
         """`build` is the folder of the build whose gpuctl_pack and gpuctl_beside are taken."""
         self.root, self.packer = pathlib.Path(root), pathlib.Path(build) / "gpuctl_pack"
-        for part in ("providers", "templates", "docs/codes", "blueprints"):
+        for part in ("providers", "templates", "docs/codes", "docs/reference", "blueprints"):
             if not (self.root / part).exists():
                 shutil.copytree(ROOT / part, self.root / part)
         self.gpuctl = self.root / "build/release/gpuctl"
