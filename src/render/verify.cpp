@@ -119,7 +119,7 @@ void verify(const std::vector<Document>& documents, const document::Kinds& kinds
     diag::Sink findings;
     schema::validate(*crd->schema, document.body, context.arena, context.sources, findings,
                      options);
-    const bool advice = kinds.published_is_advice(document.body);
+    const bool advice = !findings.all().empty() && kinds.published_is_advice(document.body);
     for (diag::Diagnostic finding : findings.all()) {
       if (advice) document::make_advice(finding);
       context.sink.add(std::move(finding));

@@ -125,13 +125,14 @@ struct ByLastLetter {
 
 // The fields of a pattern, read in one pass.
 struct Fields {
-  yaml::Node name, pattern, keywords, entropy, decodes, words, only, beside, random, severity;
+  yaml::Node name, pattern, keywords, entropy, decodes, words, only, begins, beside, random,
+      severity;
 };
 constexpr std::pair<std::string_view, yaml::Node Fields::*> kFields[] = {
-    {"name", &Fields::name},        {"pattern", &Fields::pattern}, {"keywords", &Fields::keywords},
-    {"entropy", &Fields::entropy},  {"decodes", &Fields::decodes}, {"words", &Fields::words},
-    {"only", &Fields::only},        {"beside", &Fields::beside},   {"random", &Fields::random},
-    {"severity", &Fields::severity}};
+    {"name", &Fields::name},       {"pattern", &Fields::pattern},  {"keywords", &Fields::keywords},
+    {"entropy", &Fields::entropy}, {"decodes", &Fields::decodes},  {"words", &Fields::words},
+    {"only", &Fields::only},       {"begins", &Fields::begins},    {"beside", &Fields::beside},
+    {"random", &Fields::random},   {"severity", &Fields::severity}};
 
 Fields fields_of(const yaml::Node& row) {
   Fields fields;
@@ -206,6 +207,7 @@ void Rules::add_pattern(const yaml::Node& row, bool thorough, diag::Sink& sink) 
     made->most_word = static_cast<std::size_t>(std::max<std::int64_t>(words[1].as_integer(), 1));
   }
   made->only = characters_of(fields.only.as_string());
+  made->begins = characters_of(fields.begins.as_string());
   if (const std::string_view beside = fields.beside.as_string(); !beside.empty()) {
     made->beside = beside.front();
   }

@@ -47,8 +47,9 @@ struct Pattern {
   // No fixed text: tried where a word of such a length looks random. Otherwise 0.
   std::size_t least_word = 0;
   std::size_t most_word = 0;
-  std::bitset<256> only;  // characters that such a word has; none: any
-  char beside = '\0';     // what stands before or behind it; none: anything
+  std::bitset<256> only;    // characters that such a word has; none: any
+  std::bitset<256> begins;  // the ones that it begins with; none: any
+  char beside = '\0';       // what stands before or behind it; none: anything
 };
 
 /// What the name of a field says of its value.

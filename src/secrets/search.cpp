@@ -197,6 +197,8 @@ class TextSearch {
     };
     if (pattern.beside != '\0' && !is(word.begin - 1) && !is(word.end)) return false;
     const std::string_view text = slice(text_, word);
+    if (pattern.begins.any() && !pattern.begins[static_cast<unsigned char>(text.front())])
+      return false;
     return pattern.only.none() || std::all_of(text.begin(), text.end(), [&](char c) {
              return pattern.only[static_cast<unsigned char>(c)];
            });
