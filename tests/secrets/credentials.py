@@ -126,6 +126,8 @@ def forms(maker):
     yield "Teams webhook", "webhookUrl", "https://acme.webhook." + "office.com/webhookb2/" + teams, teams
     discord = some(DIGITS, 18) + "/" + some(URL_SAFE, 68)
     yield "Discord webhook", "discordUrl", "https://discord" + ".com/api/webhooks/" + discord, discord
+    base = base64.b64encode(some(DIGITS, 18).encode()).decode() + "." + some(ALNUM, 6) + "." + some(URL_SAFE, 38)
+    yield "Discord bot", "DISCORD_BOT", base, None
     yield "Telegram bot", "TELEGRAM_BOT_TOKEN", some("123456789", 10) + ":" + "AA" + some(URL_SAFE, 33), None
     yield "CircleCI", "CIRCLE_TOKEN", "CCI" + "PAT_" + some(ALNUM, 22) + "_" + some(HEX, 40), None
     yield "Buildkite", "BUILDKITE_AGENT_TOKEN", "bk" + "ua_" + some(HEX, 40), None
@@ -164,6 +166,8 @@ def forms(maker):
     yield "JDBC", "jdbcUrl", "jdbc:postgresql://db.example.com/ml?user=ml&pass" + "word=" + base, base
     base = base64.b64encode(("ops:" + some(ALNUM, 20)).encode()).decode()
     yield "basic header", "Authorization", "Basic " + base, base
+    base = some(ALNUM, 32)
+    yield "token header", "header", "Author" + "ization: Token " + base, base
     base = some(URL_SAFE, 40)
     yield "bearer header", "Authorization", "Bearer " + base, base
     yield "licence token", "client_configuration_token.tok", maker.jwt({"iss": "NLS Service Instance", "aud": "x"}), None
