@@ -41,15 +41,17 @@ void lead_back_images(render::Supplies& supplies, const render::Mirrors& mirrors
   }
 }
 
-void lead_back_charts(render::Supplies& supplies, const render::Mirrors& mirrors) {
-  const render::SuppliesOfKind charts = supplies.of("charts");
-  for (const auto& [texts, wanted_by] : charts) {
+// Charts, and packages of catalogues: the first text is where they are.
+void lead_back(const std::string& kind, render::Supplies& supplies,
+               const render::Mirrors& mirrors) {
+  const render::SuppliesOfKind wanted = supplies.of(kind);
+  for (const auto& [texts, wanted_by] : wanted) {
     const Texts originals = mirrors.originals_of(texts.front());
     if (originals.size() != 1) continue;
-    supplies.remove("charts", texts);
+    supplies.remove(kind, texts);
     Texts original = texts;
     original.front() = originals.front();
-    for (const std::string& path : wanted_by) supplies.add("charts", original, path);
+    for (const std::string& path : wanted_by) supplies.add(kind, original, path);
   }
 }
 
@@ -63,8 +65,9 @@ render::Supplies supplies_of(const Opened& opened, const Loaded& loaded,
   render::Supplies out =
       render::supplies_of(*opened.compiled->templates, cluster, rendered, withheld, context);
   const render::Mirrors mirrors(opened.blueprint.spec);
+  lead_back("packages", out, mirrors);
+  lead_back("charts", out, mirrors);
   lead_back_images(out, mirrors);
-  lead_back_charts(out, mirrors);
   for (const render::Withheld& item : withheld) {
     context.sink
         .warning(
