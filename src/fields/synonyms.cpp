@@ -121,9 +121,10 @@ void find_fields(const yaml::Node& definition, const std::string& path, const Is
 bool by_name_elsewhere(const catalog::Platform& platform, std::string_view name,
                        diag::Diagnostic& finding) {
   std::vector<std::string> paths;
+  const std::string wanted = plain(name);
   find_fields(
       schema::definition(*platform.blueprint), {},
-      [&](std::string_view key) { return key == name; }, paths);
+      [&](std::string_view key) { return plain(key) == wanted; }, paths);
   if (paths.empty() || paths.size() > kMostElsewhere) return false;
   std::string text;
   for (std::size_t i = 0; i < paths.size(); ++i) {
