@@ -110,7 +110,8 @@ void add_options(CLI::App& app, GlobalOptions& global) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
-      "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
+      "Exit codes: 0 ok, 1 findings or failure, 2 changes (`--detailed-exitcode`),\n"
+      "64 wrong command line.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
       "  gpuctl help apply\n");
