@@ -146,6 +146,9 @@ def check_options(gpuctl, scratch, tally):
                     f"init {' '.join(options)}: exit code {done.returncode}: {done.stderr.decode()}")
     text = (folder / "a.yaml").read_text()
     tally.check("infraID" in text and "a.facts.yaml" in text, "the facts that are needed are not named")
+    done = run([gpuctl, "init", *BY_OPTIONS[0], "-o", "-"], cwd=folder, env=env)
+    tally.check(done.returncode == 0 and done.stdout.decode() == text and b"a.yaml: ok" in done.stderr and
+                not (folder / "-").exists(), f"-o - writes {done.stdout[:200]!r}: {done.stderr.decode()}")
     done = run([gpuctl, "init", *BY_OPTIONS[0]], cwd=folder, env=env)
     tally.check(done.returncode == 1 and b"it is there already" in done.stderr and
                 (folder / "a.yaml").read_text() == text, "a file that was there is overwritten")
