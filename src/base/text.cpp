@@ -72,6 +72,22 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
   return out;
 }
 
+std::vector<std::string> nearest_or_longer(std::string_view word,
+                                           std::span<const std::string> candidates) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> out = nearest(word, candidates);
+  if (!out.empty() || word.empty()) return out;
+  const std::string lower = to_lower(word);
+  for (const std::string& candidate : candidates) {
+    if (out.size() == kMost) break;
+    if (candidate.size() > lower.size() && to_lower(candidate).starts_with(lower) &&
+        std::string_view(" -._").find(candidate[lower.size()]) != std::string_view::npos) {
+      out.push_back(candidate);
+    }
+  }
+  return out;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::string_view digits = text;
   if (digits.starts_with('-')) digits.remove_prefix(1);

@@ -23,6 +23,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// first and ties by name. Empty when nothing is near.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 
+/// The same; when nothing is near, at most three candidates that continue `word` after one of
+/// ` -._`, in their order: a model named without its memory.
+std::vector<std::string> nearest_or_longer(std::string_view word,
+                                           std::span<const std::string> candidates);
+
 /// Parses a decimal integer `-?(0|[1-9][0-9]*)` that fits 64 bits; nothing else is accepted
 /// (no plus sign, no leading zero, no hexadecimal).
 std::optional<std::int64_t> parse_integer(std::string_view text);

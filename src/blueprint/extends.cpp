@@ -189,17 +189,32 @@ bool check_kind(const yaml::Node& document, std::string_view kind, std::string_v
       found_kind.as_string() == kind) {
     return true;
   }
-  diag::Origin at = found_kind.is_null() ? document.origin() : found_kind.origin();
+  const yaml::Node found_version = document.get("apiVersion");
+  const bool other_version = found_kind.as_string() == kind && found_version.is_string();
+  diag::Origin at = other_version          ? found_version.origin()
+                    : found_kind.is_null() ? document.origin()
+                                           : found_kind.origin();
   // A file without a document has nothing to point to but its start.
   if (at == diag::kNoOrigin) at = sources.add_span(file, 0, 0);
-  diag::Diagnostic& diagnostic = sink.error(code, at, "this document is no " + std::string(kind))
-                                     .expect("`apiVersion: " + std::string(catalog::kApiVersion) +
-                                             "` and `kind: " + std::string(kind) + "`");
+  const std::string wanted = "`" + std::string(kind) + "`";
+  diag::Diagnostic& diagnostic =
+      sink.error(code, at,
+                 other_version ? "this " + wanted + " has another apiVersion"
+                               : "this document is not of kind " + wanted)
+          .expect("`apiVersion: " + std::string(catalog::kApiVersion) +
+                  "` and `kind: " + std::string(kind) + "`");
   if (found_kind.is_string()) {
     diagnostic.got("apiVersion `" + std::string(document.get("apiVersion").as_string()) +
                    "`, kind `" + std::string(found_kind.as_string()) + "`");
   } else if (!document.is_map()) {
     diagnostic.got(document.is_null() ? "nothing" : std::string(yaml::kind_name(document.kind())));
+  }
+  if (code == kNotABlueprint && found_version.as_string() != catalog::kApiVersion &&
+      !other_version) {
+    if (document.is_map()) {
+      diagnostic.suggest("`gpuctl import` makes a blueprint from manifests that exist");
+    }
+    diagnostic.suggest("`gpuctl init` writes a first blueprint");
   }
   return false;
 }

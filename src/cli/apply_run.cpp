@@ -500,7 +500,7 @@ class Apply {
       report_.show(costs_->faults(), knowledge_.library().sources());
     }
     if (options_.output == "markdown") global_.result->set("markdown", written);
-    if (!say(written)) return {};
+    if (!print(written, global_)) return {};  // -q, too: it was asked for
     show(clusters, sink);
     return {git::CommitStatus::unchanged, ""};
   }

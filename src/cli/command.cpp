@@ -137,6 +137,10 @@ void Report::show(const diag::Sink& sink, const diag::Sources& sources) {
   show(prepare(sink, sources));
 }
 
+void Report::remark(const diag::Sink& sink, const diag::Sources& sources) {
+  result_.say(prepare(sink, sources).text);
+}
+
 namespace {
 
 // "prod/a, prod/b and 998 more".

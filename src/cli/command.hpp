@@ -97,6 +97,8 @@ class Report {
   void show_grouped(std::span<const NamedShown> all);
   void show(const Shown& shown);
   void show(const diag::Sink& sink, const diag::Sources& sources);
+  /// Shows what somebody is asked to correct at once: it does not count as a finding of the run.
+  void remark(const diag::Sink& sink, const diag::Sources& sources);
   /// A message for people on standard error; silent with `--format json`.
   void say(const std::string& line) const;
   /// From now on neither notes nor messages are shown.

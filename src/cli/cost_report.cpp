@@ -126,7 +126,7 @@ std::string notes_of(const Estimate& estimate, bool markdown) {
   add("licences", licences_text(estimate, bullet));
   std::string unknown;
   for (const std::string& text : cost::unknown_of(estimate)) unknown += bullet + text + "\n";
-  add("not known", unknown);
+  add("not known (a file for `--costs` can have it: `gpuctl schema costs`)", unknown);
   return out;
 }
 

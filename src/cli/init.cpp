@@ -189,11 +189,11 @@ class Interview {
   diag::Sink misfit(const Node& question, const std::string& answer) {
     diag::Sink sink;
     diag::Diagnostic& finding = sink.error(kUsage, diag::kNoOrigin,
-                                           "`" + shown(answer) + "` is no answer to `" +
-                                               std::string(question.get("ask").as_string()) + "`");
+                                           std::string(question.get("ask").as_string()) + ": `" +
+                                               shown(answer) + "` is not a valid answer");
     const std::vector<std::string> choices = choices_of(question);
     if (!choices.empty()) {
-      finding.expect("one of " + base::join(choices, ", ")).did_you_mean(answer, choices);
+      finding.expect("one of " + base::join(choices, ", ")).did_you_mean_longer(answer, choices);
     } else if (question.get("expected").is_string()) {
       finding.expect(std::string(question.get("expected").as_string()));
     }
@@ -230,7 +230,7 @@ class Interview {
         take(question, *answer);
         return true;
       }
-      report.show(misfit(question, *answer), diag::Sources());
+      report.remark(misfit(question, *answer), diag::Sources());
     }
   }
 
@@ -278,8 +278,10 @@ const catalog::Platform* platform_of(const InitOptions& options, Knowledge& know
     std::optional<std::string> answer =
         asked("platform (" + base::join(knowledge.names(), ", ") + ")");
     if (!answer) return nullptr;
-    const std::vector<std::string>& names = knowledge.names();
-    if (std::find(names.begin(), names.end(), *answer) != names.end()) name = *answer;
+    if (answer->empty()) continue;
+    diag::Sink unknown;
+    if (knowledge.is_platform(*answer, diag::kNoOrigin, unknown)) name = *answer;
+    report.remark(unknown, knowledge.library().sources());
   }
   if (name.empty()) {
     diag::Sink sink =
@@ -370,7 +372,12 @@ int run_init(const InitOptions& options, const GlobalOptions& global) {
     report.say("nothing was written");
     return kUsageError;
   }
-  std::string file = options.file;
+  const bool to_output = options.file == "-";
+  if (to_output && global.result->wanted()) {
+    report.show(problem(kUsage, "`-o -` and JSON both take standard output"), diag::Sources());
+    return kUsageError;
+  }
+  std::string file = to_output ? std::string() : options.file;
   if (file.empty()) {
     const auto named = options.answers.find("name");
     diag::Sources sources;
@@ -383,7 +390,7 @@ int run_init(const InitOptions& options, const GlobalOptions& global) {
                       : "blueprint";
     file += kBlueprintEnding;
   }
-  if (::access(file.c_str(), F_OK) == 0) {
+  if (!to_output && ::access(file.c_str(), F_OK) == 0) {
     report.show(problem(kUnwritable, "cannot write `" + shown(file) + "`: it is there already"),
                 diag::Sources());
     return kFindings;
@@ -395,16 +402,16 @@ int run_init(const InitOptions& options, const GlobalOptions& global) {
     *text += facts_comment(result.rendered().withheld, file);
   };
   const std::vector<Finished> done = run_all({file}, *request, *knowledge, 1, report, consume);
-  if (!write_new(file, *text, report)) return kFindings;
+  if (!(to_output ? print(*text, global) : write_new(file, *text, report))) return kFindings;
   const bool good = show_all(done, false, report);
   global.result->set("file", file);
   record_verdicts(done, false, *global.result);
   const std::string verdict =
       shown(file) + ": " + (good ? "ok" : "refused") +
       (good ? " (" + done.front().cluster + ", " + counted(done.front().documents, "document") + ")"
-            : "") +
-      "\n";
-  return print(verdict, global) && good ? kOk : kFindings;
+            : "");
+  if (to_output) report.say(verdict);
+  return (to_output || print(verdict + "\n", global)) && good ? kOk : kFindings;
 }
 
 RunFunction set_up_init(Options& command, const GlobalOptions& global) {
@@ -425,7 +432,9 @@ RunFunction set_up_init(Options& command, const GlobalOptions& global) {
       .type_name("QUESTION=VALUE")
       .allow_extra_args(false);
   command.add_option("--from", options->from, "Start from this sample instead").type_name("SAMPLE");
-  command.add_option("-o,--output", options->file, "File to write (default: NAME.yaml)")
+  command
+      .add_option("-o,--output", options->file,
+                  "File to write (default: NAME.yaml), or - for standard output")
       .type_name("FILE");
   return [=, &global] {
     for (std::size_t i = 0; i < kCommon.size(); ++i) {

@@ -93,8 +93,9 @@ void filter(std::vector<Listing>& listings, const std::vector<std::string>& word
   }
   if (words.empty() || left != 0) return;
   sink.error(kNoSuchRow, diag::kNoOrigin,
-             "nothing here has `" + diag::shown(base::join(words, "` and `")) + "`")
-      .expect("words of one line, in any column that is shown; without them all lines are")
+             "no row contains `" + diag::shown(base::join(words, "` and `")) + "`")
+      .expect(
+          "words that one row contains, in any of its columns; without words, all rows are shown")
       .did_you_mean(words.front(), known);
 }
 
@@ -107,7 +108,7 @@ void add_listing_output(Options& command, std::string& output) {
 }
 
 void add_filters(Options& command, std::vector<std::string>& filters) {
-  command.add_option("FILTER", filters, "Only lines in which each of these words stands");
+  command.add_option("FILTER", filters, "Only rows that contain each of these words");
 }
 
 std::string cell_of(const yaml::Node& value) {

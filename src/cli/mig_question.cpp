@@ -57,7 +57,7 @@ std::optional<gpu::MigClass> class_of(const std::string& name, Knowledge& knowle
                  model.is_map() ? "`" + shown(name) + "` cannot be partitioned"
                                 : "unknown GPU model `" + shown(name) + "`")
           .expect("one of " + base::join(known, ", "))
-          .did_you_mean(name, known);
+          .did_you_mean_longer(name, known);
       return std::nullopt;
     }
     auto read = gpu::read_class(row);

@@ -126,6 +126,7 @@ int run_mirror(MirrorOptions options, const GlobalOptions& global) {
   if (knowledge == nullptr) return kFindings;
   std::optional<Request> request = make_request(options.inputs, report);
   if (!request || !expand_fleets(options.inputs, *request, *knowledge, report)) return kFindings;
+  request->despite_gap = true;  // the list is what mirrors are filled by
   Gathering found(options.inputs.blueprints.size(), report);
   const std::vector<Finished> clusters =
       run_all(options.inputs.blueprints, *request, *knowledge, thread_count(options.inputs.jobs),

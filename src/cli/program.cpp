@@ -16,6 +16,23 @@ bool takes_next(const CLI::App& app, const std::string& word) {
   return option != nullptr && option->get_items_expected_min() > 0;
 }
 
+// "FORM: xml not in {json,yaml}" -> "FORM: `xml` is none of json, yaml".
+std::string in_our_words(const std::string& message) {
+  constexpr std::string_view kNotIn = " not in {";
+  const std::size_t name = message.find(": ");
+  const std::size_t middle = message.rfind(kNotIn);
+  if (name == std::string::npos || middle == std::string::npos || middle < name + 2 ||
+      !message.ends_with('}')) {
+    return message;
+  }
+  std::string out = message.substr(0, name + 2);
+  out += "`" + message.substr(name + 2, middle - name - 2) + "` is none of ";
+  for (const char c : message.substr(middle + kNotIn.size())) {
+    if (c != '}') out += c == ',' ? ", " : std::string(1, c);
+  }
+  return out;
+}
+
 // The library's text where it is good enough.
 Refusal refusal_of(const CLI::ParseError& error) {
   Refusal out{error.what(), {}};
@@ -31,6 +48,7 @@ Refusal refusal_of(const CLI::ParseError& error) {
       out.unexpected = words.substr(0, words.find(' '));
     }
   }
+  message = in_our_words(message);
   return out;
 }
 
@@ -92,7 +110,8 @@ void add_options(CLI::App& app, GlobalOptions& global) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
-      "Exit codes: 0 ok, 1 findings or failure, 64 wrong command line.\n\n"
+      "Exit codes: 0 ok, 1 findings or failure, 2 changes (`--detailed-exitcode`),\n"
+      "64 wrong command line.\n\n"
       "Example:\n"
       "  gpuctl apply cluster.yaml --repo fleet\n"
       "  gpuctl help apply\n");

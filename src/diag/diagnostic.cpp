@@ -32,16 +32,27 @@ Diagnostic& Diagnostic::suggest(std::string text) {
   help.push_back(std::move(text));
   return *this;
 }
-Diagnostic& Diagnostic::did_you_mean(std::string_view word,
-                                     const std::vector<std::string>& candidates) {
-  const std::vector<std::string> near = base::nearest(word, candidates);
-  if (near.empty()) return *this;
+namespace {
+
+Diagnostic& suggest_one_of(Diagnostic& finding, const std::vector<std::string>& near) {
+  if (near.empty()) return finding;
   std::string text = "did you mean ";
   for (std::size_t i = 0; i < near.size(); ++i) {
     if (i != 0) text += i + 1 == near.size() ? " or " : ", ";
     text += "`" + near[i] + "`";
   }
-  return suggest(text + "?");
+  return finding.suggest(text + "?");
+}
+
+}  // namespace
+
+Diagnostic& Diagnostic::did_you_mean(std::string_view word,
+                                     const std::vector<std::string>& candidates) {
+  return suggest_one_of(*this, base::nearest(word, candidates));
+}
+Diagnostic& Diagnostic::did_you_mean_longer(std::string_view word,
+                                            const std::vector<std::string>& candidates) {
+  return suggest_one_of(*this, base::nearest_or_longer(word, candidates));
 }
 
 Diagnostic& Sink::add(Diagnostic diagnostic) {

@@ -44,6 +44,9 @@ struct Diagnostic {
   Diagnostic& suggest(std::string text);
   /// Adds "did you mean ..." when one of `candidates` is near `word`.
   Diagnostic& did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+  /// The same, also for a word that is only the beginning of some (base::nearest_or_longer()).
+  Diagnostic& did_you_mean_longer(std::string_view word,
+                                  const std::vector<std::string>& candidates);
 
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };

@@ -121,9 +121,10 @@ void find_fields(const yaml::Node& definition, const std::string& path, const Is
 bool by_name_elsewhere(const catalog::Platform& platform, std::string_view name,
                        diag::Diagnostic& finding) {
   std::vector<std::string> paths;
+  const std::string wanted = plain(name);
   find_fields(
       schema::definition(*platform.blueprint), {},
-      [&](std::string_view key) { return key == name; }, paths);
+      [&](std::string_view key) { return plain(key) == wanted; }, paths);
   if (paths.empty() || paths.size() > kMostElsewhere) return false;
   std::string text;
   for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -161,6 +162,20 @@ std::string synonym_at(const catalog::Platform& platform, std::span<const yaml::
   return {};
 }
 
+// Where a synonym leads that stands anywhere, the first that the platform has.
+std::string synonym_anywhere(const catalog::Platform& platform, std::span<const yaml::Node> rows,
+                             std::string_view name) {
+  const std::string wanted = plain(name);
+  for (const yaml::Node& row : rows) {
+    if (!has_name(row, wanted)) continue;
+    for (const std::string& at : catalog::paths_of(row.get("at").as_string())) {
+      std::string whole = synonym_at(platform, std::span(&row, 1), without_indexes(at), name);
+      if (!whole.empty()) return whole;
+    }
+  }
+  return {};
+}
+
 // The field of one name somewhere, when there is just one.
 std::string only_field(const yaml::Node& definition, std::string_view name) {
   const std::string wanted = plain(name);
@@ -186,7 +201,9 @@ std::string step_meant(const catalog::Platform& platform, std::span<const yaml::
     place.erase(key, 2);
   }
   std::string meant = synonym_at(platform, synonyms, place, name);
-  return meant.empty() && here.empty() ? only_field(definition, name) : meant;
+  if (!meant.empty() || !here.empty()) return meant;
+  meant = only_field(definition, name);
+  return meant.empty() ? synonym_anywhere(platform, synonyms, name) : meant;
 }
 
 }  // namespace

@@ -123,6 +123,8 @@ void report_open_failure(int code, const std::string& path, diag::Sink& sink) {
       error.expect("the object format `sha1`").got("another one, such as `sha256`");
     }
     error.suggest("use a repository made by plain `git init`");
+  } else if (code == GIT_ENOTFOUND && ::access(path.c_str(), R_OK | X_OK) != 0) {
+    refuse(kNotARepository, path, "cannot be read: " + base::errno_text(errno), sink);
   } else if (code == GIT_ENOTFOUND) {
     refuse(kNotARepository, path, "is not a Git repository", sink)
         .suggest("run `git init` there, or choose an empty or new directory");

@@ -9,6 +9,7 @@
 #include "catalog/documents.hpp"
 #include "catalog/formats.hpp"
 #include "catalog/secret_rules.hpp"
+#include "catalog/wrapper.hpp"
 #include "document/release.hpp"
 #include "pipeline/overlays.hpp"
 #include "secrets/fields.hpp"
@@ -66,15 +67,33 @@ Knowledge::Slot& Knowledge::compile(const std::string& name) {
   return slot->second;
 }
 
+bool Knowledge::is_platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink) {
+  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return true;
+  diag::Diagnostic& finding =
+      sink.error(catalog::kUnknownPlatform, asked_at, "unknown platform `" + name + "`")
+          .label("no provider of that name")
+          .expect("one of " + base::join(names_, ", "));
+  const std::string lower = base::to_lower(name);
+  std::vector<std::string> meant;
+  const std::lock_guard<std::mutex> guard(one_at_a_time_);
+  for (const std::string& known : names_) {
+    const yaml::Node spec = catalog::spec_of(*library_, "providers/" + known + "/provider.yaml");
+    for (const yaml::Node& other : spec.get("alsoCalled").items()) {
+      if (other.as_string() != lower) continue;
+      meant.push_back("`" + known + "` (" + std::string(spec.get("title").as_string()) + ")");
+    }
+  }
+  if (meant.empty()) {
+    finding.did_you_mean(name, names_);
+  } else {
+    finding.suggest("did you mean " + base::join(meant, " or ") + "?");
+  }
+  return false;
+}
+
 const Compiled* Knowledge::platform(const std::string& name, diag::Origin asked_at,
                                     diag::Sink& sink) {
-  if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
-    sink.error(catalog::kUnknownPlatform, asked_at, "unknown platform `" + name + "`")
-        .label("no provider of that name")
-        .expect("one of " + base::join(names_, ", "))
-        .did_you_mean(name, names_);
-    return nullptr;
-  }
+  if (!is_platform(name, asked_at, sink)) return nullptr;
   Slot& slot = compile(name);
   diag::Sink findings = slot.findings;
   sink.take(std::move(findings));

@@ -22,6 +22,8 @@ class Knowledge {
 
   /// Compiles at first use. Thread-safe, with overlays once preload() ran.
   const Compiled* platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
+  /// False after GPU0403. Thread-safe.
+  bool is_platform(const std::string& name, diag::Origin asked_at, diag::Sink& sink);
   /// The platforms whose knowledge fits a document best, by name; none when no platform has any of
   /// it. Thread-safe.
   std::vector<std::string> platforms_for(const yaml::Node& document);

@@ -51,6 +51,7 @@ struct Request {
   std::vector<std::string> retired = {};
   bool go_on = false;          // what the last commit began to take away goes with this one
   bool despite_rules = false;  // render although rules on blueprints object
+  bool despite_gap = false;    // render although no mirror has something (GPU0442)
   bool shadowed = true;        // say which fields overrides make idle
   bool provenance = false;     // wanted for the documents, not only for faults in them
   /// Content of a file in the place that the output goes to ("clusters/.../gpuctl.lock"), when

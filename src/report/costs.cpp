@@ -135,7 +135,9 @@ std::vector<Detail> cost_details(const Estimate& estimate, const Hours& hours) {
   }
   const bool draws = std::any_of(estimate.parts.begin(), estimate.parts.end(),
                                  [](const cost::Part& part) { return part.draws(); });
-  if (draws) out.push_back({"Power at most", most_kilowatts(estimate) + " kW"});
+  const std::string power = most_kilowatts(estimate);
+  const bool unknown = power == "at least 0.0";
+  if (draws) out.push_back({"Power at most", unknown ? "unknown" : power + " kW"});
   return out;
 }
 

@@ -90,9 +90,9 @@ void draw_costs(const std::vector<Priced>& all, const std::string& title, const 
   }
   out.close();
   out.element("figcaption",
-              std::string("Full bars are the minimum, outlined ones reach to the maximum") +
+              std::string("Solid bars show the minimum, outlined bars the maximum") +
                   (hours.has_typical() ? "; the upright line is a typical month." : ".") +
-                  " What is not known is in no bar.");
+                  " Unknown amounts are in no bar.");
   out.close();
 }
 

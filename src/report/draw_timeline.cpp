@@ -120,7 +120,7 @@ void draw_timeline(const std::vector<Version>& versions, sys_days day, const std
   upright(scale.at(day), known.size(), "today", out);
   out.close();
   out.element("figcaption", "The dashed line is " + base::day_text(day) +
-                                ". A bar without a known beginning begins at the left.");
+                                ". A bar whose start is unknown begins at the left edge.");
   out.close();
 }
 

@@ -27,8 +27,8 @@ std::string reason_of(const Requirement& requirement) {
 
 Table offers_table(const Pool& pool) {
   Table out{"Resources",
-            "Resources of a node of pool " + pool.name + ", and of all its nodes",
-            {"Resource", "Per node", "Least", "Most"},
+            "Resources per node and in total, pool " + pool.name,
+            {"Resource", "Per node", "Min", "Max"},
             {},
             1};
   for (const Offer& one : pool.offers) {
@@ -38,7 +38,7 @@ Table offers_table(const Pool& pool) {
 }
 
 Table layouts_table(const Cluster& cluster) {
-  Table out{"MIG layouts", "MIG layouts", {"Pool", "GPU", "GPUs of a node", "Instances", "Slices"}};
+  Table out{"MIG layouts", "MIG layouts", {"Pool", "GPU", "GPUs per node", "Instances", "Slices"}};
   for (const Layout& one : cluster.layouts) {
     out.rows.push_back({one.pool, one.title, one.gpus, places_of(one), words_of(one)});
   }
@@ -52,13 +52,14 @@ Table versions_table(const Cluster& cluster, std::chrono::sys_days today) {
   for (const Version& one : cluster.versions) {
     const bool over = one.ends && *one.ends < today;
     out.rows.push_back({one.component, one.version, day(one.starts),
-                        day(one.ends) + (over ? ", over" : ""), one.note});
+                        day(one.ends) + (over ? ", ended" : ""), one.note});
   }
   return out;
 }
 
 Table needs_table(const Cluster& cluster) {
-  Table out{"Licences and quotas", "What must be there", {"Name", "Kind", "Amount", "For"}};
+  Table out{
+      "Licences and quotas", "Required licences and quotas", {"Name", "Kind", "Amount", "For"}};
   for (const Need& one : cluster.needs) {
     out.rows.push_back({one.name, one.kind, one.amount, one.note});
   }
@@ -66,7 +67,8 @@ Table needs_table(const Cluster& cluster) {
 }
 
 Table missing_table(const Cluster& cluster) {
-  Table out{"Missing facts", "Documents wait for these", {"Fact", "Documents", "How to get it"}};
+  Table out{
+      "Missing facts", "Facts that documents wait for", {"Fact", "Documents", "How to get it"}};
   for (const Missing& one : cluster.missing) {
     out.rows.push_back({one.fact, std::to_string(one.documents), one.obtain});
   }

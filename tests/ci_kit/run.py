@@ -36,10 +36,12 @@ class Place:
         self.started = scratch / "started"
         self.tools = scratch / "tools"
         self.tools.mkdir()
-        # Programs that could be given a token note their arguments first.
+        # Programs that could be given a token note their arguments first; gpuctl, its environment, too.
         for name in ("curl", "jq", "git", "gpuctl"):
             real = gpuctl if name == "gpuctl" else shutil.which(name)
-            (self.tools / name).write_text(f'#!/bin/sh\nprintf "%s\\n" "{name} $*" >>"{self.started}"\nexec "{real}" "$@"\n')
+            also = f'env >>"{self.started}"\n' if name == "gpuctl" else ""
+            (self.tools / name).write_text(
+                f'#!/bin/sh\nprintf "%s\\n" "{name} $*" >>"{self.started}"\n{also}exec "{real}" "$@"\n')
             (self.tools / name).chmod(0o755)
 
     def break_blueprint(self):
@@ -291,7 +293,7 @@ def main():
         check_git_token(tally, place)
         check_unpack(tally, place)
         check_steps(tally, place)
-        tally.check(TOKEN not in place.started.read_text(), "no program was given a token as an argument")
+        tally.check(TOKEN not in place.started.read_text(), "a program was given a token as an argument, or gpuctl in its environment")
         left = [path.name for path in pathlib.Path(temporary).glob("gpuctl-ci.*")]
         tally.check(not left, f"nothing stays: {left}")
         for path in place.work.rglob("*"):

@@ -21,7 +21,8 @@ from support.program import TIMEOUT_S, Tally, arguments, environment, run, sampl
 
 QUIET_S = 30  # longest wait for the next question
 
-# What each types: part of a question -> answer; an empty one takes what is proposed.
+# What each types: part of a question -> answer; an empty one takes what is proposed. Of several, the last
+# one is right.
 PERSONAS = {
     "AWS and Argo CD": {"platform": "aws", "name of the cluster": "ml-lab", "OpenShift version": "",
                         "DNS zone": "example.org", "AWS region": "eu-west-1", "GPU model": "L4",
@@ -35,6 +36,10 @@ PERSONAS = {
     "GKE by gcloud": {"platform": "gke", "name of the cluster": "serving", "Google Cloud project": "ml-serving",
                       "region or zone": "europe-west4", "Kubernetes version": "", "makes the cluster": "gcloud", "GPU model": "",
                       "machine type": "", "GitOps controller": "flux", "Git repository": ""},
+    "GKE, after slips": {"platform": ("googel", "gke"), "name of the cluster": ("Not A Name", "again"),
+                         "Google Cloud project": "", "region or zone": ("Belgium", ""), "Kubernetes version": "",
+                         "makes the cluster": "", "GPU model": ("RTX 4090", "L4"), "machine type": "",
+                         "GitOps controller": "", "Git repository": ""},
     "an OpenShift that is there": {"platform": "existing-openshift", "name of the cluster": "metal",
                                    "OpenShift version": "", "names of the nodes": "gpu-01, gpu-02",
                                    "GPU model": "H100-80GB", "GPUs in each": "8", "GitOps controller": "",
@@ -57,6 +62,7 @@ def on_terminal(gpuctl, folder, answers, tally, who):
                                stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True)
     os.close(terminal)
     shown, new, asked = "", "", []
+    left = {part: list(answer) if isinstance(answer, tuple) else [answer] for part, answer in answers.items()}
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
         if not select.select([reader], [], [], QUIET_S)[0]:
@@ -73,12 +79,13 @@ def on_terminal(gpuctl, folder, answers, tally, who):
             continue
         question = new.splitlines()[-1]
         new = ""
-        key = next((part for part in answers if part in question and part not in asked), None)
+        key = next((part for part in answers if part in question and left[part]), None)
         if not tally.check(key is not None, f"{who}: nobody knows what to type at {question!r}"):
             process.kill()
             break
-        asked.append(key)
-        os.write(reader, (answers[key] + "\n").encode())
+        os.write(reader, (left[key].pop(0) + "\n").encode())
+        if not left[key]:
+            asked.append(key)
     os.close(reader)
     code = process.wait(timeout=TIMEOUT_S)
     tally.check(asked == list(answers), f"{who}: was asked {asked}")
@@ -91,6 +98,10 @@ def check_personas(gpuctl, scratch, tally):
         folder.mkdir()
         shown, code = on_terminal(gpuctl, folder, answers, tally, who)
         name = answers["name of the cluster"]
+        if isinstance(name, tuple):
+            name = name[-1]
+        slips = sum(len(answer) - 1 for answer in answers.values() if isinstance(answer, tuple))
+        tally.check(shown.count("error[") == slips, f"{who}: {slips} slips, shown:\n{shown}")
         tally.check(code == 0 and re.search(rf"^{name}\.yaml: ok \(dev/{name}, \d+ documents\)$", shown, re.M),
                     f"{who}: exit code {code}, shown:\n{shown}")
         again = run([gpuctl, "validate", f"{name}.yaml"], cwd=folder, env=environment(folder))
@@ -119,7 +130,7 @@ def check_mistypes(gpuctl, scratch, tally):
     os.close(reader)
     process.wait(timeout=TIMEOUT_S)
     text = shown.decode()
-    tally.check("`Not A Name` is no answer to `name of the cluster`" in text and "OpenShift version" in text,
+    tally.check("name of the cluster: `Not A Name` is not a valid answer" in text and "OpenShift version" in text,
                 f"a wrong answer is not asked for again:\n{text}")
     tally.check(not list(folder.glob("*.yaml")), "a file was written although nobody answered to the end")
 
@@ -135,6 +146,9 @@ def check_options(gpuctl, scratch, tally):
                     f"init {' '.join(options)}: exit code {done.returncode}: {done.stderr.decode()}")
     text = (folder / "a.yaml").read_text()
     tally.check("infraID" in text and "a.facts.yaml" in text, "the facts that are needed are not named")
+    done = run([gpuctl, "init", *BY_OPTIONS[0], "-o", "-"], cwd=folder, env=env)
+    tally.check(done.returncode == 0 and done.stdout.decode() == text and b"a.yaml: ok" in done.stderr and
+                not (folder / "-").exists(), f"-o - writes {done.stdout[:200]!r}: {done.stderr.decode()}")
     done = run([gpuctl, "init", *BY_OPTIONS[0]], cwd=folder, env=env)
     tally.check(done.returncode == 1 and b"it is there already" in done.stderr and
                 (folder / "a.yaml").read_text() == text, "a file that was there is overwritten")
