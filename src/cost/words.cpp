@@ -48,11 +48,14 @@ std::string watts_text(const Part& part) {
 std::string most_kilowatts(const Estimate& estimate) {
   std::int64_t watts = 0;
   bool complete = true;
+  bool known = false;
   for (const Part& part : estimate.parts) {
     if (!part.draws()) continue;
     complete = complete && part.most_watts();
+    known = known || part.most_watts();
     watts += part.most_watts().value_or(0);
   }
+  if (!complete && !known) return "unknown";
   return (complete ? "" : "at least ") + kilowatts(watts);
 }
 

@@ -162,18 +162,22 @@ std::string synonym_at(const catalog::Platform& platform, std::span<const yaml::
   return {};
 }
 
-// Where a synonym leads that stands anywhere, the first that the platform has.
+// Where a synonym leads that stands anywhere: the place furthest down that the platform has.
 std::string synonym_anywhere(const catalog::Platform& platform, std::span<const yaml::Node> rows,
                              std::string_view name) {
   const std::string wanted = plain(name);
+  const auto depth = [](const std::string& path) {
+    return path.empty() ? -1 : std::count(path.begin(), path.end(), '.');
+  };
+  std::string meant;
   for (const yaml::Node& row : rows) {
     if (!has_name(row, wanted)) continue;
     for (const std::string& at : catalog::paths_of(row.get("at").as_string())) {
       std::string whole = synonym_at(platform, std::span(&row, 1), without_indexes(at), name);
-      if (!whole.empty()) return whole;
+      if (depth(whole) > depth(meant)) meant = std::move(whole);
     }
   }
-  return {};
+  return meant;
 }
 
 // The field of one name somewhere, when there is just one.

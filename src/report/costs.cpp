@@ -135,9 +135,13 @@ std::vector<Detail> cost_details(const Estimate& estimate, const Hours& hours) {
   }
   const bool draws = std::any_of(estimate.parts.begin(), estimate.parts.end(),
                                  [](const cost::Part& part) { return part.draws(); });
-  const std::string power = most_kilowatts(estimate);
-  const bool unknown = power == "at least 0.0";
-  if (draws) out.push_back({"Power at most", unknown ? "unknown" : power + " kW"});
+  if (draws) {
+    const bool known =
+        std::any_of(estimate.parts.begin(), estimate.parts.end(),
+                    [](const cost::Part& part) { return part.draws() && part.most_watts(); });
+    const std::string most = most_kilowatts(estimate);
+    out.push_back({"Power at most", known ? most + " kW" : most});
+  }
   return out;
 }
 
