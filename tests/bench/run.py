@@ -341,8 +341,9 @@ def revision():
         " with changes" if git("status", "--porcelain", "--untracked-files=no") else "")
 
 
-def readme_block(sizes, results, files):
+def readme_block(gpuctl, sizes, results, files):
     """The figures as README.md has them."""
+    program = "a release" if gpuctl.parent.name == "static" else "a build for this machine"
     one, most = results[1], sizes[-1]
     all_of_them = results[most]
     ours = one["render"].wall()
@@ -350,8 +351,8 @@ def readme_block(sizes, results, files):
               if name.split()[0] in ("helm", "kubectl", "kustomize")]
     today = datetime.datetime.now(datetime.timezone.utc).date()
     lines = [
-        f"Whole processes, medians of one run of `tests/bench/run.sh` on {today} at revision "
-        f"{revision()}, {os.cpu_count()} cores and tmpfs. A cluster is {files} files here; helm and "
+        f"Whole processes of {program}, medians of one run of `tests/bench/run.sh` on {today} at "
+        f"revision {revision()}, {os.cpu_count()} cores and tmpfs. A cluster is {files} files here; helm and "
         "kustomize are given what makes the same documents, which is checked first.\n",
         "\n| | gpuctl | beside it | |\n|---|---|---|---|\n",
         f"| one cluster | {duration(ours)} | " +
@@ -426,7 +427,7 @@ def main():
           f"helm and kustomize give the same documents as gpuctl\n")
     print_table(sizes, results)
     if options.write_readme:
-        write_readme(readme_block(sizes, results, files))
+        write_readme(readme_block(gpuctl, sizes, results, files))
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ def check_notes(gpuctl, home, tally):
     tally.check(not quiet.stderr and not quiet.stdout and quiet.returncode == 0,
                 f"validate -q says {quiet.stderr[:200]!r} {quiet.stdout[:200]!r}")
     for command in ("plan", "diff"):
-        asked_for = [program.run([gpuctl, command, *more, files[0], "--repo", "nowhere"], env=env).stdout
+        asked_for = [program.run([gpuctl, command, *more, files[0], "--repo", home / "nowhere"], env=env).stdout
                      for more in ([], ["-q"])]
         tally.check(asked_for[0] and asked_for[0] == asked_for[1], f"{command} -q says {asked_for[1][:200]!r}")
 
