@@ -61,7 +61,7 @@ Listing table_of(const Estimate& estimate, const Hours& hours) {
   std::vector<std::string> total = {"total", "", ""};
   for (const std::size_t scale : scales) total.push_back(cost::text_of(estimate.month[scale]));
   total.resize(out.titles.size());
-  total[out.titles.size() - 3] = cost::most_kilowatts(estimate);
+  total[out.titles.size() - 3] = cost::most_kilowatts(estimate).value_or("unknown");
   out.lines.push_back(std::move(total));
   return out;
 }

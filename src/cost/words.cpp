@@ -45,7 +45,7 @@ std::string watts_text(const Part& part) {
   return out;
 }
 
-std::string most_kilowatts(const Estimate& estimate) {
+std::optional<std::string> most_kilowatts(const Estimate& estimate) {
   std::int64_t watts = 0;
   bool complete = true;
   bool known = false;
@@ -55,7 +55,7 @@ std::string most_kilowatts(const Estimate& estimate) {
     known = known || part.most_watts();
     watts += part.most_watts().value_or(0);
   }
-  if (!complete && !known) return "unknown";
+  if (!complete && !known) return std::nullopt;
   return (complete ? "" : "at least ") + kilowatts(watts);
 }
 

@@ -30,8 +30,9 @@ std::string most_kilowatts(const Part& part);
 /// empty where neither is known.
 std::string watts_text(const Part& part);
 
-/// What all parts draw at most, in kW: "12.0", "at least 12.0", or "unknown".
-std::string most_kilowatts(const Estimate& estimate);
+/// What all parts draw at most, in kW: "12.0", or "at least 12.0" when that of some is not known;
+/// nothing when that of none is.
+std::optional<std::string> most_kilowatts(const Estimate& estimate);
 
 /// What is not known of a cluster, each once: "gpu: the price of `p5e.48xlarge` in ...".
 std::vector<std::string> unknown_of(const Estimate& estimate);

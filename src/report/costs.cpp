@@ -136,11 +136,8 @@ std::vector<Detail> cost_details(const Estimate& estimate, const Hours& hours) {
   const bool draws = std::any_of(estimate.parts.begin(), estimate.parts.end(),
                                  [](const cost::Part& part) { return part.draws(); });
   if (draws) {
-    const bool known =
-        std::any_of(estimate.parts.begin(), estimate.parts.end(),
-                    [](const cost::Part& part) { return part.draws() && part.most_watts(); });
-    const std::string most = most_kilowatts(estimate);
-    out.push_back({"Power at most", known ? most + " kW" : most});
+    const std::optional<std::string> most = most_kilowatts(estimate);
+    out.push_back({"Power at most", most ? *most + " kW" : "unknown"});
   }
   return out;
 }

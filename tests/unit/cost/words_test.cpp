@@ -41,6 +41,8 @@ TEST(Words, OfRangesAndPower) {
   Estimate all;
   all.parts = {part, unknown};
   EXPECT_EQ(most_kilowatts(all), "at least 13.0");
+  all.parts = {unknown};
+  EXPECT_EQ(most_kilowatts(all), std::nullopt);
 }
 
 TEST(Words, OfWhatIsNotKnown) {
